@@ -193,9 +193,6 @@ class Spool:
     def append(self, rows: Rows, labels: Labels) -> None:
         """Add documents and their labels at the end."""
         self._labels.append(labels)
-        self._append_rows(rows)
-
-    def _append_rows(self, rows: Rows) -> None:
         self._lengths.append(np.diff(rows.indptr))
         self._tokens.append(rows.lengths)
         self.n_entries += len(rows.indices)
@@ -229,9 +226,8 @@ class Spool:
     def map(self, function: Callable[[Rows], Rows]) -> None:
         """Replace all rows by `function(rows)`, block by block."""
         mapped = Spool(self.memory_limit)
-        for rows, _, _ in self.blocks():
-            mapped._append_rows(function(rows))
-        mapped._labels = self._labels
+        for rows, labels, _ in self.blocks():
+            mapped.append(function(rows), labels)
         self.close()
         self.__dict__ = mapped.__dict__
 
