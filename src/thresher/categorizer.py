@@ -8,6 +8,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -20,9 +21,9 @@ from thresher.model.compact import CHANGES_ALLOWED, compact
 from thresher.model.learn import DOCUMENTS_CHECKED
 from thresher.model.model import Model, check_will_be_probable
 from thresher.model.parameters import TrainingParameters
-from thresher.model.reading import ScoredBatch, Tested, scored_batches
-from thresher.model.shared import SharedModel
+from thresher.model.shared import ScoredBatch, SharedModel, Tested, scored_batches
 from thresher.model.source import LabelledSource, Progress, Watch, no_progress, open_source
+from thresher.model.storage import load_model, save_model
 from thresher.model.train import model_for_stream, train
 from thresher.parameters import Whole, available_if
 
@@ -109,16 +110,15 @@ class Categorizer(TrainingParameters):
             Called some twenty times in each pass with its number and the documents, mistakes and
             decisions since the last call; a document is decided before it is learned.
         """
-        clock: dict[str, float] = {}
-        model = train(
-            self._parameters(), documents, labels, sample_weight=sample_weight,
-            unlabelled=unlabelled, progress=progress, watch=watch, clock=clock,
-        )  # fmt: skip
+        parameters = self._parameters()
+        parameters.check_parameters()
+        source = LabelledSource(documents, labels, None, self.fields, progress, {}, sample_weight)
+        model = train(parameters, source, unlabelled, watch)
         self._put(model)
-        self.timings_ = clock
+        self.timings_ = source.clock
         for sentence, _ in model.assumptions:
             log.info(sentence)
-        model.log("fitted to", clock)
+        model.log("fitted to", self.timings_)
         for sentence, is_doubtful in model.assumptions:
             if is_doubtful:
                 warnings.warn(sentence, ThresherWarning, stacklevel=2)
@@ -151,17 +151,15 @@ class Categorizer(TrainingParameters):
             The number of remembered documents whose decisions are compared before and after; None
             for all.
         """
-        options = {
-            "about": about, "sample_weight": sample_weight, "check": check, "progress": progress,
-            "n_jobs": self.n_jobs_, "clock": {},
-        }  # fmt: skip
-        if self._shared is None:
-            model = model_for_stream(self._parameters(), labels)
-            self.learned_ = model.learn(documents, labels, **options)
-            self._put(model)
-        else:
-            self.learned_ = self._shared.learn(documents, labels, **options)
-        self.timings_ = options["clock"]
+        shared = self._shared
+        if shared is None:
+            shared = SharedModel(model_for_stream(self._parameters(), labels))
+        columns, fields = shared.model.columns, shared.model.parameters.fields
+        source = LabelledSource(documents, labels, columns, fields, progress, {}, sample_weight)
+        self.learned_ = shared.learn(source, about=about, check=check, n_jobs=self.n_jobs_)
+        if self._shared is not shared:
+            self._put(shared.model)
+        self.timings_ = source.clock
         self.model_.log("learned on, now from", self.timings_)
         return self
 
@@ -290,11 +288,8 @@ class Categorizer(TrainingParameters):
         if _is_short_list(documents):
             with self.shared_.reading() as model:
                 return model.predictions(model.labels(documents, self.n_jobs_))
-        labels: list[list[Any]] = []
-        source, n_jobs = self._source(documents), self.n_jobs_
-        for of_batch in self.shared_.map(_labels_of_batch, source, n_jobs):
-            labels += of_batch
-        return self.model_.predictions(labels)
+        batches = self.shared_.map(_labels_of_batch, self._source(documents), self.n_jobs_)
+        return self.model_.predictions(list(chain.from_iterable(batches)))
 
     def scores(self, documents: Any) -> np.ndarray:
         """Return the score of each document for each category.
@@ -406,7 +401,7 @@ class Categorizer(TrainingParameters):
         >>> table.column_names, table["labels"][0].as_py(), table["note"].to_pylist()
         (['labels', 'score', 'note'], 'spam', [None, 'no text'])
         """
-        from thresher.answers.table import AnswerOptions, answer_table
+        from thresher.answers.answer import AnswerOptions, answer_table
 
         options = AnswerOptions(_checked_top(top), scores, probabilities)
         model = self.model_
@@ -568,7 +563,7 @@ class Categorizer(TrainingParameters):
             file is removed, as it is no longer the previous one.
         """
         with self.shared_.reading() as model:
-            model.save(path, remember=remember, keep_previous=keep_previous)
+            save_model(model, path, remember=remember, keep_previous=keep_previous)
 
     @classmethod
     def load(
@@ -590,7 +585,7 @@ class Categorizer(TrainingParameters):
             Map the file into memory instead of reading it, so that several processes share its
             weights. Replace such a file by renaming another one (as `save` does), never in place.
         """
-        return cls._of(Model.load(path, learners=learners, mmap=mmap))
+        return cls._of(load_model(path, learners=learners, mmap=mmap))
 
     @classmethod
     @contextmanager

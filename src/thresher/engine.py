@@ -10,12 +10,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures import TimeoutError as StillRunning
-from contextlib import contextmanager
 from itertools import pairwise
 from multiprocessing import get_context
 from queue import SimpleQueue
 from threading import Condition, Thread
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -40,6 +39,10 @@ class Engine:
     """
 
     n_workers = 1
+
+    def _executor(self) -> Any:
+        """Return a context manager with `submit` that waits for its workers on exit; None: none."""
+        return None
 
     def map(
         self,
@@ -69,33 +72,16 @@ class Engine:
             Called when no more results will be taken, before waiting for the running calls, to
             stop a function that runs long or waits.
         """
-        for item in items:
-            yield function(item)
-            if poll is not None:
-                poll()
-
-
-class _Pool(Engine):
-    """The base class of engines with workers."""
-
-    def __init__(self, n_workers: int) -> None:
-        self.n_workers = n_workers
-
-    def _executor(self, n_workers: int) -> Any:
-        """Return a context manager with `submit` that waits for its workers on exit."""
-        raise NotImplementedError
-
-    def map(
-        self,
-        function: Callable[[T], R],
-        items: Iterable[T],
-        *,
-        poll: Callable[[], None] | None = None,
-        cancel: Callable[[], object] | None = None,
-    ) -> Iterator[R]:
+        executor = self._executor()
+        if executor is None:
+            for item in items:
+                yield function(item)
+                if poll is not None:
+                    poll()
+            return
         remaining, futures = iter(items), deque[Future[R]]()
         problem: BaseException | None = None
-        with self._executor(self.n_workers) as executor:
+        with executor:
             try:
                 while problem is None or futures:
                     while problem is None and len(futures) < self.n_workers + 2:
@@ -116,21 +102,24 @@ class _Pool(Engine):
             raise problem
 
 
-class Threads(_Pool):
+class Threads(Engine):
     """Calls functions in threads; for functions that release the global interpreter lock."""
 
-    def _executor(self, n_workers: int) -> Any:
-        return _thread_executor(n_workers)
+    def __init__(self, n_workers: int) -> None:
+        self.n_workers = n_workers
+
+    def _executor(self) -> Any:
+        return _ThreadExecutor(self.n_workers)
 
 
-class Processes(_Pool):
+class Processes(Threads):
     """Calls functions in new processes; functions, items and results must be picklable.
 
     Processes are started by `spawn`, so that they inherit no locks or open files.
     """
 
-    def _executor(self, n_workers: int) -> Executor:
-        return ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"))
+    def _executor(self) -> Executor:
+        return ProcessPoolExecutor(self.n_workers, mp_context=get_context("spawn"))
 
 
 def engine_for(n_jobs: int) -> Engine:
@@ -182,6 +171,9 @@ class _ThreadExecutor:
         self._tasks: SimpleQueue[Any] = SimpleQueue()
         self._has_ended, self._n_ended, self._is_closed = Condition(), 0, False
 
+    def __enter__(self) -> Self:
+        return self
+
     def submit(self, function: Callable[[Any], R], item: Any) -> Future[R]:
         future: Future[R] = Future()
         self._tasks.put((future, function, item))
@@ -208,7 +200,7 @@ class _ThreadExecutor:
                 self._n_ended += 1
                 self._has_ended.notify_all()
 
-    def close(self) -> None:
+    def __exit__(self, *exception: object) -> None:
         """Wait until all threads have ended, even if interrupted."""
         self._is_closed = True
         interrupt: BaseException | None = None
@@ -227,12 +219,3 @@ class _ThreadExecutor:
     def _all_have_ended(self) -> bool:
         # A thread whose start was interrupted has no identifier yet, and finds the pool closed.
         return self._n_ended >= sum(thread.ident is not None for thread in self._threads)
-
-
-@contextmanager
-def _thread_executor(n_threads: int) -> Iterator[_ThreadExecutor]:
-    executor = _ThreadExecutor(n_threads)
-    try:
-        yield executor
-    finally:
-        executor.close()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator
+from copy import copy
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -38,28 +39,30 @@ class Examples:
     [[1]]
     """
 
-    def __init__(
-        self,
-        spool: Spool,
-        *,
-        transform: Callable[[Rows], Rows] | None = None,
-        n_columns: int | None = None,
-        chosen: np.ndarray | None = None,
-    ) -> None:
+    def __init__(self, spool: Spool) -> None:
         self._spool = spool
-        self._transform = transform
-        self._chosen = chosen
+        self._transform: Callable[[Rows], Rows] | None = None
+        self._chosen: np.ndarray | None = None  # the numbers of the documents; None: all
         self._block: Rows | None = None  # the transformed rows, if they are in memory
-        self.n_columns = spool.n_columns if n_columns is None else n_columns
+        self.n_columns = spool.n_columns
         self.n_categories = spool.labels().n_categories
         self.n_concepts = 0  # the number of concepts, which are the first columns
 
     @classmethod
-    def of(cls, rows: Rows, labels: Labels) -> Examples:
+    def of(cls, rows: Rows, labels: Labels, n_concepts: int = 0) -> Examples:
         """Return examples of these documents, which stay in memory."""
         spool = Spool(memory_limit=2**62)
         spool.append(rows, labels)
-        return cls(spool)
+        examples = cls(spool)
+        examples.n_concepts = n_concepts
+        return examples
+
+    def _changed(self, **changes: Any) -> Examples:
+        """Return a shallow copy with other attributes."""
+        changed = copy(self)
+        changed.__dict__.pop("mean_active", None)
+        changed.__dict__ |= changes
+        return changed
 
     def __len__(self) -> int:
         return len(self._spool) if self._chosen is None else len(self._chosen)
@@ -87,21 +90,13 @@ class Examples:
 
     def take(self, chosen: np.ndarray) -> Examples:
         """Return some of the documents, in this order; they share memory or the file."""
-        numbers = chosen if self._chosen is None else self._chosen[chosen]
-        taken = Examples(
-            self._spool, transform=self._transform, n_columns=self.n_columns, chosen=numbers
-        )
-        taken._block, taken.n_concepts = self._block, self.n_concepts
-        return taken
+        return self._changed(_chosen=chosen if self._chosen is None else self._chosen[chosen])
 
     def apart(self) -> Examples:
         """Return a copy of the documents in memory; documents in a file are shared."""
         if self._spool.on_disk:
             return self
-        rows, labels = next(iter(self))
-        copied = Examples.of(rows, labels)
-        copied.n_concepts = self.n_concepts
-        return copied
+        return Examples.of(*next(iter(self)), n_concepts=self.n_concepts)
 
     @property
     def is_shared(self) -> bool:
@@ -110,10 +105,11 @@ class Examples:
 
     def map(self, transform: Callable[[Rows], Rows], n_columns: int) -> Examples:
         """Return the documents with the rows `transform(rows)`, computed when they are needed."""
-        mapped = Examples(self._spool, n_columns=n_columns, chosen=self._chosen)
-        mapped._transform = lambda rows: transform(self._transformed(rows))
-        mapped.n_concepts = self.n_concepts
-        return mapped
+
+        def mapped(rows: Rows) -> Rows:
+            return transform(self._transformed(rows))
+
+        return self._changed(_transform=mapped, _block=None, n_columns=n_columns)
 
     def rewrite(self, transform: Callable[[Rows], Rows], n_columns: int) -> Examples:
         """Replace the rows by `transform(rows)`; return self."""
@@ -130,9 +126,8 @@ class Examples:
     def relabelled(self, labels: Labels) -> Examples:
         """Return the documents, which must be in memory, with other labels."""
         rows = [block for block, _ in self]
-        same = Examples.of(rows[0] if len(rows) == 1 else Rows.concatenate(rows), labels)
-        same.n_concepts = self.n_concepts
-        return same
+        whole = rows[0] if len(rows) == 1 else Rows.concatenate(rows)
+        return Examples.of(whole, labels, self.n_concepts)
 
     def shuffled(self, generator: np.random.Generator) -> np.ndarray:
         """Return a random order for `walk`; see `shuffled`."""
@@ -198,9 +193,6 @@ class Spool:
     def append(self, rows: Rows, labels: Labels) -> None:
         """Add documents and their labels at the end."""
         self._labels.append(labels)
-        self._append_rows(rows)
-
-    def _append_rows(self, rows: Rows) -> None:
         self._lengths.append(np.diff(rows.indptr))
         self._tokens.append(rows.lengths)
         self.n_entries += len(rows.indices)
@@ -234,9 +226,8 @@ class Spool:
     def map(self, function: Callable[[Rows], Rows]) -> None:
         """Replace all rows by `function(rows)`, block by block."""
         mapped = Spool(self.memory_limit)
-        for rows, _, _ in self.blocks():
-            mapped._append_rows(function(rows))
-        mapped._labels = self._labels
+        for rows, labels, _ in self.blocks():
+            mapped.append(function(rows), labels)
         self.close()
         self.__dict__ = mapped.__dict__
 

@@ -18,10 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from command import run, runner
+from naive.answers import answer_objects
 from thresher import Categorizer, read_documents
-from thresher.answers.answer import AnswerOptions
+from thresher.answers.answer import AnswerOptions, map_answers
 from thresher.answers.files import WRITERS
-from thresher.answers.table import map_answers
 from thresher.cli.main import app
 from thresher.documents import streams
 from thresher.errors import DocumentError, ParameterError
@@ -298,11 +298,10 @@ def test_an_answer_has_the_same_words_and_numbers_everywhere(mode, tmp_path):
     data.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
     source = LabelledSource(read_documents(data), None, None, None, lambda *progress: None)
     options = AnswerOptions(top=2, scores=True, probabilities=True)
-    answers = next(map_answers(list, model.shared_, source, options))
-    assert [answer.labels for answer in answers] == [
+    lines = next(map_answers(answer_objects, model.shared_, source, options))
+    assert [line["labels"] for line in lines] == [
         labels if isinstance(labels, list) else [labels] for labels in model.predict(texts)
     ]
-    lines = [answer.to_dict() for answer in answers]
     assert [line.get("note") for line in lines] == [None, "no text", None]
     words = ["predict", tmp_path / "m", data, "--scores", "--probabilities"]
     assert [json.loads(line)["scores"] for line in run(*words, "--json").splitlines()] == [
@@ -315,10 +314,10 @@ def test_an_answer_has_the_same_words_and_numbers_everywhere(mode, tmp_path):
     run(*words, "--top", 2, "-o", tmp_path / "r.jsonl")
     written = map(json.loads, (tmp_path / "r.jsonl").read_text().splitlines())
     assert [*written] == [{"row": i} | line for i, line in enumerate(lines, 1)]
-    for line, answer in zip(run(*words).split("\n"), answers, strict=False):
+    for line, answer in zip(run(*words).split("\n"), lines, strict=False):
         assert line == "\t".join(
-            f"{name} {answer.scores[name]:+.3f} {answer.probabilities[name]:.3f}"
-            for name in answer.labels
+            f"{name} {answer['scores'][name]:+.3f} {answer['probabilities'][name]:.3f}"
+            for name in answer["labels"]
         )
     expected = [columns_of(line, mode == "single-label") for line in lines]
     run(*words, "--top", 2, "-o", tmp_path / "r.parquet")

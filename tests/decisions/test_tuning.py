@@ -26,7 +26,7 @@ from thresher.evaluation import evaluate
 from thresher.evaluation.folds import stratified_k_fold
 from thresher.examples import Spool
 from thresher.learners.online import PassiveAggressive
-from thresher.model import held_out
+from thresher.model import train
 from thresher.model.train import objective_for
 from thresher.rows import Labels
 
@@ -179,7 +179,7 @@ def test_the_same_model_however_it_is_made(library, tmp_path, monkeypatch, setti
 
 def test_of_too_many_documents_a_sample_is_scored(library, tuned, monkeypatch):
     n_categories = len(tuned.categories_)
-    monkeypatch.setattr(held_out, "MOST_HELD_OUT_SCORES", 200 * n_categories + 1)
+    monkeypatch.setattr(train, "MOST_HELD_OUT_SCORES", 200 * n_categories + 1)
     monkeypatch.setattr(tuning, "MOST_CALIBRATED", 100 * n_categories)
     sampled, again = (
         Categorizer(objective="f1", calibrate="sigmoid").fit(*library[0]) for _ in range(2)

@@ -15,10 +15,9 @@ from thresher.corpora.standard_library import standard_library
 from thresher.errors import MissingExtra
 from thresher.evaluation.folds import hold_out, k_fold, stratified_k_fold
 from thresher.experiments.comparison import compare
-from thresher.experiments.counted import CountedDocuments
 from thresher.experiments.curves import feature_curve, learning_curve
 from thresher.experiments.progressive import progressive_validation
-from thresher.experiments.protocols import cross_validate
+from thresher.experiments.protocols import CountedDocuments, cross_validate
 from thresher.learners.online import PassiveAggressive
 from thresher.report import plot
 from thresher.rows import Labels

@@ -10,7 +10,7 @@ from thresher import Categorizer
 from thresher.cli.main import app
 from thresher.errors import ModelError, ParameterError, ThresherWarning
 from thresher.evaluation import read_measure
-from thresher.experiments.counted import CountedDocuments
+from thresher.experiments.protocols import CountedDocuments
 from thresher.features import features as line
 from thresher.model import learn as learning
 from thresher.model import train
@@ -135,7 +135,7 @@ def test_what_fails_leaves_the_model_with_concepts_as_it_was(tmp_path, monkeypat
     def fail(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(learning._Learning, "_note_mistakes", fail)
+    monkeypatch.setattr(learning.Update, "_note_mistakes", fail)
     with pytest.raises(KeyboardInterrupt):
         model.learn(["maize petrol sorghum"], ["grain"])
     assert saved(model, tmp_path) == before

@@ -13,13 +13,12 @@ import pytest
 
 from thresher import Categorizer, DocumentError, ModelError, ParameterError, TextCounter
 from thresher.documents import read_documents
-from thresher.experiments.counted import CountedDocuments
 from thresher.experiments.progressive import progressive_validation
-from thresher.experiments.protocols import cross_validate
+from thresher.experiments.protocols import CountedDocuments, cross_validate
 from thresher.features import FeatureParameters, Features
 from thresher.learners import make_learner
-from thresher.model.held_out import fold_features
 from thresher.model.storage import read_model, write_model
+from thresher.model.train import fold_features
 from thresher.text import BLOCKS
 
 TEXTS = [

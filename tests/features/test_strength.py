@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from naive import features as naive
 from thresher import Categorizer
 from thresher.errors import DocumentError, ModelError, ParameterError
-from thresher.experiments.counted import CountedDocuments
+from thresher.experiments.protocols import CountedDocuments
 from thresher.features import (
     KINDS,
     SELECTIONS,

@@ -118,7 +118,7 @@ def test_what_was_tried_is_what_texts_get(kind):
     model = fitted("several", learner=kind, **options)
     features, learner = model.features_, model.learner_
     probes = ProbeDocuments(features.count(UNSEEN))
-    trial = _Trial(features, learner, model.decisions_, probes)
+    trial = _Trial(model.model_, probes)
     result, keep, learner = trial.smallest(learner.compacted(), 0.3)
     assert result.features == keep.sum() < model.n_features
     tried = learner.score_rows(features.narrowed(keep).apply(probes.counts))

@@ -31,7 +31,7 @@ def test_a_new_category_that_failed_leaves_no_trace_in_the_next(learner, tmp_pat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(learning._Learning, "_choose_threshold", fail)
+        patch.setattr(learning.Update, "_choose_threshold", fail)
         model.learn(["gold and silver w1", "gold w2"], ["precious", "precious"])
     assert saved(model, tmp_path) == saved(fitted(learner=learner), tmp_path)
     update = ["tin zinc w3"], ["metals"]

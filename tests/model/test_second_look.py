@@ -218,7 +218,7 @@ def unseen_of(labels, texts):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(train, "held_out_scores", recorded)
         Categorizer(second_look="trees", fields="lead").fit(texts, labels)
-    return results[0].unseen
+    return results[0][0]
 
 
 def test_where_labels_are_random_nothing_is_learned(corpus):

@@ -191,11 +191,16 @@ class KernelCache:
         # The pickle was written by the same versions for the same types. If Numba cannot use it
         # nevertheless, the kernel is compiled.
         with contextlib.suppress(Exception):
+            import pickle
+
+            from numba.core.compiler import CompileResult
+
             key = self._key(types, context.codegen())
             for folder in kernel_folders():
                 with contextlib.suppress(Exception):
                     path = self._path(folder, key)
-                    result = _rebuilt(_read(path, key), context)
+                    pieces = pickle.loads(_read(path, key))
+                    result = CompileResult._rebuild(context, *pieces)
                     if result.signature.args == tuple(types):
                         activity.loaded += 1
                         activity.used.add(path.name)
@@ -212,8 +217,12 @@ class KernelCache:
         activity.watch()
         reasons = []
         try:
+            from numba.core.serialize import dumps
+
             key = self._key(types, result.codegen)
-            content = _reduced(result)
+            if result.library.has_dynamic_globals:
+                raise ValueError("it depends on addresses in memory")
+            content = bytes(dumps(result._reduce()))
             for folder in kernel_folders():
                 path = self._path(folder, key)
                 try:
@@ -255,24 +264,6 @@ def _make_ready(context: Any) -> None:
             add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
     except Exception:  # in a version of Numba with other internals
         context.refresh()
-
-
-def _reduced(result: Any) -> bytes:
-    """Return a result of Numba's compiler as bytes."""
-    from numba.core.serialize import dumps
-
-    if result.library.has_dynamic_globals:
-        raise ValueError("it depends on addresses in memory")
-    return bytes(dumps(result._reduce()))
-
-
-def _rebuilt(content: bytes, context: Any) -> Any:
-    """Return a result of Numba's compiler from its bytes, ready to run."""
-    import pickle
-
-    from numba.core.compiler import CompileResult
-
-    return CompileResult._rebuild(context, *pickle.loads(content))
 
 
 def _read(path: Path, key: bytes) -> bytes:
@@ -330,17 +321,11 @@ def _tidy(folder: Path) -> None:
             if time.time() - temporary.stat().st_mtime > ABANDONED:
                 temporary.unlink()
     with contextlib.suppress(OSError):
-        stamped = [
-            path for path in folder.parent.iterdir() if re.fullmatch(r"[0-9a-f]{16}", path.name)
-        ]
-        old = sorted(
-            (path for path in stamped if path != folder), key=lambda path: path.stat().st_mtime
-        )
-        for path in old[:-OLD_FOLDERS]:
+        others = [path for path in folder.parent.iterdir() if path != folder]
+        old = [path for path in others if re.fullmatch(r"[0-9a-f]{16}", path.name)]
+        for path in sorted(old, key=lambda path: path.stat().st_mtime)[:-OLD_FOLDERS]:
             shutil.rmtree(path, ignore_errors=True)
-    if folder.parent.parent.name == "__pycache__":
-        for path in Path(__file__).parent.glob(
-            "**/__pycache__/*.nb[ic]"
-        ):  # files of Numba's own cache
+    if folder.parent.parent.name == "__pycache__":  # with the files of Numba's own cache
+        for path in Path(__file__).parent.glob("**/__pycache__/*.nb[ic]"):
             with contextlib.suppress(OSError):
                 path.unlink()

@@ -1,39 +1,37 @@
-"""The answer of a model for one document, and the ways to show it.
+"""The answers of a model for a batch of documents, and the ways to show them.
 
 An answer has the same fields everywhere: in a line of text, in JSON and in the columns of a table.
-`Answers` computes the answers of a batch by columns, which is much faster than one by one.
+All are computed by columns, which is much faster than document by document.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from thresher.documents.batch import Batch, numbers_to_arrow, to_arrow
+from thresher.documents.labels import is_list
 from thresher.errors import escaped
 from thresher.model.categories import Categories
 from thresher.model.model import Model
+from thresher.model.shared import SharedModel
+from thresher.model.source import LabelledSource
 
 __all__ = [
-    "LABELS_ONLY",
-    "Answer",
-    "AnswerOptions",
-    "Answers",
-    "RankedLabel",
-    "Table",
-    "best_categories",
-    "ranked_labels",
-    "with_extra_columns",
+    "AnswerOptions", "Answers", "Table", "answer_table", "best_categories", "map_answers",
+    "ranked_labels", "with_extra_columns",
 ]  # fmt: skip
 
 SOME_CHARACTER = r"[^\s\pZ\x1e]"  # matches texts that are not blank
 NO_TEXT = "no text"
+
+R = TypeVar("R")
 
 # Columns by name: an Arrow array or, for columns copied from the data, a list of values.
 Table = dict[str, Any]
@@ -48,58 +46,6 @@ class AnswerOptions(NamedTuple):
 
 
 LABELS_ONLY = AnswerOptions()
-
-
-class RankedLabel(NamedTuple):
-    """A category in a ranking."""
-
-    label: Any
-    score: float
-    probability: float | None = None
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The answer of a model for one document.
-
-    Attributes
-    ----------
-    document : str
-        The location of the document: file and line, row, or path.
-    labels : list of labels
-        The chosen categories, those farthest above their thresholds first.
-    scores : dict or None
-        The scores of the chosen categories, or of all, by name.
-    probabilities : dict or None
-        The probabilities of the same categories.
-    ranking : list of RankedLabel or None
-        The best categories, chosen or not.
-    note : str or None
-        "no text", or "skipped: " and the reason.
-    """
-
-    document: str
-    labels: list[Any]
-    scores: dict[str, float] | None = None
-    probabilities: dict[str, float] | None = None
-    ranking: list[RankedLabel] | None = None
-    note: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the answer as a dict for JSON, without the fields that are None."""
-        answer: dict[str, Any] = {"document": self.document, "labels": self.labels}
-        if self.scores is not None:
-            answer["scores"] = self.scores
-        if self.probabilities is not None:
-            answer["probabilities"] = self.probabilities
-        if self.ranking is not None:
-            answer["ranking"] = [
-                {name: value for name, value in ranked._asdict().items() if value is not None}
-                for ranked in self.ranking
-            ]
-        if self.note is not None:
-            answer["note"] = self.note
-        return answer
 
 
 class Answers:
@@ -134,46 +80,11 @@ class Answers:
         numbers, ends = model.decisions.decide_numbers(scores)
         self.chosen, self.ends = _only_known(numbers, ends, columns, len(known))
         self.scores = scores[:, columns]
-        self.chances = None
-        if options.probabilities:
-            self.chances = model.probabilities(scores)[:, columns]
+        self.chances = model.probabilities(scores)[:, columns] if options.probabilities else None
         self.best = best_categories(self.scores, options.top) if options.top else None
 
     def __len__(self) -> int:
         return len(self.batch) + len(self.batch.skipped)
-
-    def __iter__(self) -> Iterator[Answer]:
-        """Yield the answers in the order of the documents."""
-        skipped, notes = iter(self.batch.skipped), self._notes.to_pylist()
-        chosen = self.chosen.tolist()
-        bounds = list(pairwise(self.ends.tolist()))
-        for i in self._rows.tolist():
-            if i < 0:
-                document = next(skipped)
-                yield Answer(escaped(document.location), [], note=f"skipped: {document.reason}")
-            else:
-                start, end = bounds[i]
-                yield self._answer(i, chosen[start:end], notes[i])
-
-    def _answer(self, i: int, chosen: list[int], note: str | None) -> Answer:
-        shown = range(len(self.names)) if self.options.scores else chosen
-        tables = [None if table is None else table[i] for table in (self.scores, self.chances)]
-        scores, chances = (
-            None if row is None else {self.names[k]: _short(row[k]) for k in shown}
-            for row in tables
-        )
-        ranking = None
-        if self.best is not None:
-            ranking = [
-                RankedLabel(
-                    self.labels[k],
-                    _short(self.scores[i, k]),
-                    None if self.chances is None else _short(self.chances[i, k]),
-                )
-                for k in self.best[i].tolist()
-            ]
-        labels = [self.labels[k] for k in chosen]
-        return Answer(self.batch.location(i), labels, scores, chances, ranking, note)
 
     @cached_property
     def _rows(self) -> np.ndarray:
@@ -193,25 +104,25 @@ class Answers:
         """Return a column of documents with nulls for those that were skipped."""
         return taken(column, self._rows) if self.batch.skipped else column
 
+    def _with_skipped(self, column: Any, of_skipped: Iterable[Any]) -> Any:
+        """Return a column of documents; if any was skipped, a list that has values for them too."""
+        if not self.batch.skipped:
+            return column
+        values = column if isinstance(column, list) else column.to_pylist()
+        missing = iter(of_skipped)
+        return [values[i] if i >= 0 else next(missing) for i in self._rows.tolist()]
+
     def notes(self) -> pa.Array:
         """Return the note of each row."""
-        notes = self.in_rows(self._notes)
-        if not self.batch.skipped:
-            return notes
-        values, skipped = notes.to_pylist(), iter(self.batch.skipped)
-        for row in np.flatnonzero(self._rows < 0).tolist():
-            values[row] = f"skipped: {next(skipped).reason}"
-        return to_arrow(values)
+        skipped = [f"skipped: {document.reason}" for document in self.batch.skipped]
+        notes = self._with_skipped(self._notes, skipped)
+        return to_arrow(notes) if skipped else notes
 
     def locations(self) -> pa.Array:
         """Return the location of each row."""
-        locations = self.batch.location_array()
-        if not self.batch.skipped:
-            return locations
-        values = locations.to_pylist()
-        for document in reversed(self.batch.skipped):
-            values.insert(document.before, escaped(document.location))
-        return to_arrow(values)
+        skipped = [escaped(document.location) for document in self.batch.skipped]
+        locations = self._with_skipped(self.batch.location_array(), skipped)
+        return to_arrow(locations) if skipped else locations
 
     def row_numbers(self) -> pa.Array:
         """Return the number of each row among those of all batches, from 1."""
@@ -220,17 +131,9 @@ class Answers:
     def extra_columns(self) -> dict[str, Any]:
         """Return the columns copied from the data, with rows for skipped documents."""
         return {
-            name: self._extra_column(column, k)
+            name: self._with_skipped(column, [d.extra_values[k] for d in self.batch.skipped])
             for k, (name, column) in enumerate(self.batch.extra_columns.items())
         }
-
-    def _extra_column(self, column: Any, k: int) -> Any:
-        if not self.batch.skipped:
-            return column
-        values = column if isinstance(column, list) else column.to_pylist()
-        skipped = iter(self.batch.skipped)
-        rows = self._rows.tolist()
-        return [values[i] if i >= 0 else next(skipped).extra_values[k] for i in rows]
 
     # ---- columns of a table ------------------------------------------------------------------
 
@@ -255,19 +158,18 @@ class Answers:
 
     def _figures(self, numbers: np.ndarray, suffix: str) -> dict[str, pa.Array]:
         """Return the score and the probability of one category of each document; null for -1."""
-        tables = {"score": self.scores} if self.chances is None else {
-            "score": self.scores, "probability": self.chances
-        }  # fmt: skip
+        tables = {"score": self.scores, "probability": self.chances}
         rows = np.arange(len(self.scores))
         return {
             f"{name}{suffix}": numbers_to_arrow(table[rows, numbers], numbers < 0)
             for name, table in tables.items()
+            if table is not None
         }
 
     # ---- lines of text -----------------------------------------------------------------------
 
     def json_lines(self, has_row: bool = False) -> memoryview:
-        """Return a line of JSON for each answer, as `Answer.to_dict` has it, in UTF-8.
+        """Return a line of JSON for each answer, in UTF-8; docs/results.md describes the fields.
 
         Parameters
         ----------
@@ -278,8 +180,8 @@ class Answers:
 
         return answer_lines(self, has_row)
 
-    def text_lines(self) -> Iterator[str]:
-        """Yield a line for each answer: its labels, separated by tabs.
+    def text_lines(self) -> list[str]:
+        """Return a line for each answer: its labels, separated by tabs.
 
         With a ranking, the line has the ranked labels with their scores; with scores, these follow
         each label. A line that begins with a tab stands for a skipped document.
@@ -289,18 +191,17 @@ class Answers:
         tables = [(self.scores, " {:+.3f}")] if has_scores else []
         if self.chances is not None:
             tables.append((self.chances, " {:.3f}"))
-        chosen, bounds = self.chosen.tolist(), list(pairwise(self.ends.tolist()))
-        skipped = iter(self.batch.skipped)
-        for i in self._rows.tolist():
-            if i < 0:
-                document = next(skipped)
-                yield f"\t{escaped(f'skipped: {document.reason}')}"
-                continue
-            numbers = chosen[slice(*bounds[i])] if self.best is None else self.best[i].tolist()
-            yield "\t".join(
+        chosen, bounds = self.chosen.tolist(), pairwise(self.ends.tolist())
+        numbers = [chosen[start:end] for start, end in bounds]
+        lines: list[str] = [
+            "\t".join(
                 "".join([shown[k], *(form.format(table[i, k]) for table, form in tables)])
-                for k in numbers
+                for k in of_document
             )
+            for i, of_document in enumerate(numbers if self.best is None else self.best.tolist())
+        ]
+        skipped = [f"\t{escaped(f'skipped: {document.reason}')}" for document in self.batch.skipped]
+        return list(self._with_skipped(lines, skipped))
 
 
 def with_extra_columns(before: Table, extra_columns: Table, after: Table) -> Table:
@@ -352,11 +253,6 @@ def taken(array: pa.Array, numbers: np.ndarray) -> pa.Array:
     return array.take(numbers_to_arrow(numbers, numbers < 0))
 
 
-def _short(value: Any) -> float:
-    """Return a number rounded to its shortest decimal representation."""
-    return float(str(value))
-
-
 def ranked_labels(
     scores: np.ndarray, labels: list[Any], n: int | None
 ) -> list[list[tuple[Any, float]]]:
@@ -366,3 +262,74 @@ def ranked_labels(
         [(labels[k], float(row[k])) for k in numbers]
         for row, numbers in zip(scores, best, strict=True)
     ]
+
+
+# The answers for all documents --------------------------------------------------------------------
+
+
+def map_answers(
+    work: Callable[[Answers], R],
+    shared: SharedModel,
+    source: LabelledSource,
+    options: AnswerOptions = LABELS_ONLY,
+    n_jobs: int = 1,
+    extra_columns: Sequence[str] = (),
+) -> Iterator[R]:
+    """Yield `work(answers)` for the answers of each batch, in order.
+
+    The categories are those known at the beginning. If there are no documents, there is one batch
+    without any.
+
+    Parameters
+    ----------
+    work : callable
+        Called by the threads that score.
+    shared : SharedModel
+        The model.
+    source : LabelledSource
+        The documents.
+    options : AnswerOptions, optional
+        What the answers contain.
+    n_jobs : int, default=1
+        The number of threads; it does not change the result.
+    extra_columns : sequence of str, optional
+        The names of columns of the data that are copied.
+    """
+    known, is_empty = Categories(shared.model.categories), True
+
+    def answered(model: Model, batch: Batch, scores: np.ndarray) -> R:
+        return work(Answers(model, batch, scores, known, options))
+
+    for result in shared.map(answered, source, n_jobs):
+        is_empty = False
+        yield result
+    if is_empty:
+        extra: dict[str, Any] = {name: [] for name in extra_columns}
+        nothing = Batch({"text": to_arrow([])}, None, [], extra_columns=extra)
+        with shared.reading() as model:
+            yield answered(model, nothing, np.zeros((0, len(model.categories)), np.float32))
+
+
+def answer_table(
+    shared: SharedModel,
+    source: LabelledSource,
+    options: AnswerOptions,
+    like: Any,
+    n_jobs: int = 1,
+) -> Any:
+    """Return the answers in one table of the same kind as `like`, with its index."""
+
+    def batch_table(answers: Answers) -> pa.Table:
+        columns = answers.columns()
+        return pa.table(list(columns.values()), names=list(columns))
+
+    table = pa.concat_tables(map_answers(batch_table, shared, source, options, n_jobs))
+    if hasattr(like, "iloc"):
+        frame = table.to_pandas()
+        if is_list(table.schema.field("labels").type):  # lists can be compared, arrays cannot
+            frame["labels"] = table["labels"].to_pylist()
+        frame.index = like.index
+        return frame
+    if type(like).__module__.partition(".")[0] == "polars":
+        return sys.modules["polars"].from_arrow(table)
+    return table

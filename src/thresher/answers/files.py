@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import PurePath
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from thresher.answers.answer import AnswerOptions, Answers, Table, with_extra_columns
+from thresher.answers.answer import AnswerOptions, Answers, Table, map_answers, with_extra_columns
 from thresher.answers.json_text import array_texts, object_lines, plain_values, text_of_value
-from thresher.answers.table import map_answers
 from thresher.documents.batch import to_arrow
 from thresher.documents.labels import SEPARATORS, decoded, is_list, is_text
 from thresher.documents.streams import compression_of_name, packed
@@ -95,49 +94,36 @@ def open_results(path: str, model: Model, extra_columns: Sequence[str] = ()) -> 
         yield writer
 
 
-class Writer(Protocol):
-    """Writes answers to a file, batch by batch."""
+class Writer:
+    """Writes answers to a file, batch by batch; the base class writes them as flat columns."""
 
-    can_be_compressed: bool
-
-    def __init__(self, sink: Any, model: Model, extra_columns: Sequence[str]) -> None: ...
-
-    def prepare(self, answers: Answers) -> Any:
-        """Return the rows of answers in the form of the file; thread-safe."""
-
-    def prepare_table(self, table: Table) -> Any:
-        """Return the rows of a table in the form of the file."""
-
-    def write(self, prepared: Any) -> None:
-        """Append prepared rows to the file."""
-
-    def close(self) -> None:
-        """Write the end of the file."""
-
-
-class _TableWriter:
-    """Writes answers as flat columns."""
+    can_be_compressed = True
 
     def __init__(self, sink: Any, model: Model, extra_columns: Sequence[str]) -> None:
         self._sink, self._extra_columns, self._writer = sink, extra_columns, cast(Any, None)
 
     def prepare(self, answers: Answers) -> Any:
+        """Return the rows of answers in the form of the file; thread-safe."""
         before = {"row": answers.row_numbers(), "document": answers.locations()}
         table = with_extra_columns(before, answers.extra_columns(), answers.columns())
         return self.prepare_table(table)
 
     def prepare_table(self, table: Table) -> Any:
+        """Return the rows of a table in the form of the file."""
+        raise NotImplementedError
+
+    def write(self, prepared: Any) -> None:
+        """Append prepared rows to the file."""
         raise NotImplementedError
 
     def close(self) -> None:
+        """Write the end of the file."""
         if self._writer is not None:
             self._writer.close()
 
 
-class _CSV(_TableWriter):
+class _CSV(Writer):
     """Quotes texts, so that empty texts differ from missing ones; extra columns are strings."""
-
-    can_be_compressed = True
 
     def __init__(self, sink: Any, model: Model, extra_columns: Sequence[str]) -> None:
         super().__init__(sink, model, extra_columns)
@@ -171,13 +157,8 @@ class _CSV(_TableWriter):
         return pc.binary_join(texts, to_arrow([self._separator])[0])
 
 
-class _JSONLines:
-    """Writes each answer as `Answer.to_dict` has it, after its row number and extra columns."""
-
-    can_be_compressed = True
-
-    def __init__(self, sink: Any, model: Model, extra_columns: Sequence[str]) -> None:
-        self._sink = sink
+class _JSONLines(Writer):
+    """Writes each answer as an object, after its row number and extra columns."""
 
     def prepare(self, answers: Answers) -> memoryview:
         return answers.json_lines(has_row=True)
@@ -188,11 +169,8 @@ class _JSONLines:
     def write(self, prepared: memoryview) -> None:
         self._sink.write(prepared)
 
-    def close(self) -> None:
-        """Do nothing: the file is closed by the function that opened it."""
 
-
-class _Parquet(_TableWriter):
+class _Parquet(Writer):
     can_be_compressed = False  # the format compresses its columns
 
     def __init__(self, sink: Any, model: Model, extra_columns: Sequence[str]) -> None:
@@ -220,7 +198,7 @@ class _Parquet(_TableWriter):
         try:
             if not isinstance(column, list):
                 array = decoded(column) if known is None else decoded(column).cast(known)
-            elif known is None and (_has_objects(column) or _has_only_texts(column)):
+            elif known is None and _are_texts_or_have_objects(column):
                 array = _texts(column)
             else:
                 array = pa.array(column, known)
@@ -237,11 +215,7 @@ class _Parquet(_TableWriter):
         return array
 
 
-WRITERS: dict[str, type[Writer]] = {
-    ".csv": _CSV,
-    ".jsonl": _JSONLines,
-    ".parquet": _Parquet,
-}
+WRITERS: dict[str, type[Writer]] = {".csv": _CSV, ".jsonl": _JSONLines, ".parquet": _Parquet}
 
 
 def _texts(column: Any) -> pa.Array:
@@ -260,10 +234,8 @@ def _texts(column: Any) -> pa.Array:
     return to_arrow(texts).cast(pa.large_string())
 
 
-def _has_objects(values: list[Any]) -> bool:
-    """Return True if a value is a dict; their keys may differ, so they are written as JSON."""
-    return any(isinstance(value, dict) for value in values)
-
-
-def _has_only_texts(values: list[Any]) -> bool:
-    return all(value is None or isinstance(value, str) for value in values)
+def _are_texts_or_have_objects(values: list[Any]) -> bool:
+    """Return True for texts alone, and for dicts, which become JSON as their keys may differ."""
+    return any(isinstance(value, dict) for value in values) or all(
+        value is None or isinstance(value, str) for value in values
+    )

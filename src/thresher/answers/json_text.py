@@ -128,10 +128,10 @@ def joined_in_rows(*parts: str | pa.Array, null_text: str | None = None) -> pa.A
     A row with a null is null, unless `null_text` is given.
     """
     large = [_scalar(p) if isinstance(p, str) else p.cast(pa.large_string()) for p in parts]
-    options = {} if null_text is None else {
-        "null_handling": "replace", "null_replacement": null_text
-    }  # fmt: skip
-    return pc.binary_join_element_wise(*large, _scalar(""), **options)
+    handling = "emit_null" if null_text is None else "replace"
+    return pc.binary_join_element_wise(
+        *large, _scalar(""), null_handling=handling, null_replacement=null_text or ""
+    )
 
 
 @cache  # every batch uses the same texts

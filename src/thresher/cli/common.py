@@ -431,7 +431,7 @@ def print_answers(
     categorizer: Categorizer, documents: Documents, options: AnswerOptions, as_json: bool
 ) -> None:
     """Print a line for each document."""
-    from thresher.answers.table import map_answers
+    from thresher.answers.answer import map_answers
     from thresher.model.source import LabelledSource
 
     def lines(answers: Answers) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from thresher.errors import ParameterError
 from thresher.evaluation import significance
 from thresher.evaluation.significance import PairedTest
-from thresher.experiments.protocols import CrossValidation, count_once, make_splits, run_splits
+from thresher.experiments import protocols
 from thresher.model.source import Progress, no_progress
 from thresher.text import TextParameters
 from thresher.text.linguistics import LanguageParameters
@@ -40,7 +40,7 @@ class Comparison:
     ('perceptron', 1.0)
     """
 
-    results: dict[str, CrossValidation]  # by name
+    results: dict[str, protocols.CrossValidation]  # by name
     against: str  # the name of the categorizer that the others are tested against
 
     @property
@@ -125,11 +125,11 @@ def compare(
         raise ParameterError("Differences are tested over folds: give stratified or k-fold.")
     first = categorizers[names[0]]
     _check_alike(first, [categorizers[name] for name in names[1:]])
-    counted = count_once(first, documents, labels, progress)
-    splits = make_splits(counted.labels, protocol, folds=folds, random_state=random_state)
+    counted = protocols.CountedDocuments.read(first, documents, labels, progress)
+    splits = protocols.make_splits(counted.labels, protocol, folds, random_state)
     results = {
-        name: run_splits(categorizer, counted, splits, first.n_jobs_, partial(progress, name))
-        for name, categorizer in categorizers.items()
+        name: protocols.run_splits(other, counted, splits, first.n_jobs_, partial(progress, name))
+        for name, other in categorizers.items()
     }
     if against == "best":
         against = max(names, key=lambda name: results[name].mean("micro_f1"))

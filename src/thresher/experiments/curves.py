@@ -15,7 +15,6 @@ from thresher.evaluation.folds import Split
 from thresher.evaluation.measures import evaluate
 from thresher.evaluation.names import measure_title, read_measure
 from thresher.experiments import protocols
-from thresher.experiments.counted import CountedDocuments
 from thresher.model.source import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -109,10 +108,8 @@ def learning_curve(
     """
     if not len(sizes) or not all(0 < size <= 1 for size in sizes):
         raise ParameterError(f"sizes is {sizes!r}; give shares above 0 and at most 1.")
-    counted = protocols.count_once(categorizer, documents, labels, progress)
-    splits = protocols.make_splits(
-        counted.labels, protocol, folds=folds, share=share, random_state=random_state
-    )
+    counted = protocols.CountedDocuments.read(categorizer, documents, labels, progress)
+    splits = protocols.make_splits(counted.labels, protocol, folds, random_state, share)
     alone = categorizer.replace(n_jobs=1)
     tasks = [
         (alone, split._replace(train=split.train[: max(1, round(size * len(split.train)))]))
@@ -157,10 +154,8 @@ def feature_curve(
     """
     if not len(numbers):
         raise ParameterError("numbers is empty; say how many features to keep.")
-    counted = protocols.count_once(categorizer, documents, labels, progress)
-    splits = protocols.make_splits(
-        counted.labels, protocol, folds=folds, share=share, random_state=random_state
-    )
+    counted = protocols.CountedDocuments.read(categorizer, documents, labels, progress)
+    splits = protocols.make_splits(counted.labels, protocol, folds, random_state, share)
     tasks = [
         (categorizer.replace(n_jobs=1, n_selected=number), split)
         for number in sorted(numbers)
@@ -171,7 +166,7 @@ def feature_curve(
 
 def _curve(
     name: str,
-    counted: CountedDocuments,
+    counted: protocols.CountedDocuments,
     tasks: Sequence[tuple[Categorizer, Split]],
     n_folds: int,
     threads: int,

@@ -104,16 +104,9 @@ def progressive_validation(
         decided: list[list[Any]] = [[] for _ in texts]
         if categorizer.is_fitted:
             decided = categorizer.decide(categorizer.scores(texts))
-        pairs = [
-            (set(assigned), set(labels)) for assigned, labels in zip(decided, truth, strict=True)
-        ]
-        counts.append((
-            len(pairs),
-            sum(len(assigned & labels) for assigned, labels in pairs),
-            sum(len(assigned) for assigned, _ in pairs),
-            sum(len(labels) for _, labels in pairs),
-            sum(assigned != labels for assigned, labels in pairs),
-        ))  # fmt: skip
+        pairs = [(set(chosen), set(labels)) for chosen, labels in zip(decided, truth, strict=True)]
+        figures = [(1, len(a & b), len(a), len(b), a != b) for a, b in pairs]
+        counts.append(np.sum(figures, axis=0))
         categorizer.learn(texts, truth)
     if not counts:
         raise DocumentError("There is nothing to learn from: the source has no documents.")

@@ -18,14 +18,18 @@ from thresher.errors import ParameterError, counted
 from thresher.evaluation.folds import Split, hold_out, k_fold, stratified_k_fold
 from thresher.evaluation.measures import Evaluation, evaluate
 from thresher.evaluation.names import measure_title, read_measure
-from thresher.experiments.counted import CountedDocuments, Fitted
-from thresher.model.source import Progress, no_progress
+from thresher.examples import Examples, Spool
+from thresher.model import train
+from thresher.model.categories import Categories
+from thresher.model.model import Model
+from thresher.model.source import LabelledSource, Progress, no_progress
 from thresher.rows import Labels
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
+    from thresher.features import Features
 
-__all__ = ["CrossValidation", "cross_validate", "make_splits"]
+__all__ = ["CountedDocuments", "CrossValidation", "cross_validate", "make_splits"]
 
 PROTOCOLS = ("stratified", "k-fold", "hold-out")
 MEASURES = ("micro_f1", "macro_f1", "micro_break_even", "macro_break_even", "exact_match")
@@ -127,10 +131,8 @@ def cross_validate(
     progress : callable, optional
         Called with the stage, the number of documents and the share of the work that is done.
     """
-    counted = count_once(categorizer, documents, labels, progress)
-    splits = make_splits(
-        counted.labels, protocol, folds=folds, share=share, random_state=random_state
-    )
+    counted = CountedDocuments.read(categorizer, documents, labels, progress)
+    splits = make_splits(counted.labels, protocol, folds, random_state, share)
     report = partial(progress, "cross-validating")
     return run_splits(categorizer, counted, splits, categorizer.n_jobs_, report)
 
@@ -171,26 +173,94 @@ def run_splits(
     tested = engine_for(threads).map(partial(run_split, alone, counted), splits)
     results = list(with_progress(tested, [len(split.train) for split in splits], report))
     documents = np.concatenate([split.test for split in splits])
-    return CrossValidation(
-        evaluations=[fold.evaluation for fold in results],
-        seconds=[fold.seconds for fold in results],
-        categories=counted.categories,
-        tested=documents,
-        decided=Labels.concatenate([fold.decided for fold in results]),
-        truth=counted.labels.take(documents),
-    )
+    truth = counted.labels.take(documents)
+    _, evaluations, seconds, decisions = map(list, zip(*results, strict=True))
+    decided = Labels.concatenate(decisions)
+    return CrossValidation(evaluations, seconds, counted.categories, documents, decided, truth)
+
+
+# Documents that are counted once --------------------------------------------------------------
+
+
+class CountedDocuments(NamedTuple):
+    """Counts and labels of documents, to train on some and test on others.
+
+    Only the counting is shared. The vocabulary, document frequencies and selected features are
+    those of the training documents, so that nothing leaks from the test documents: the result is
+    that of `Categorizer.fit` on the texts.
+    """
+
+    counts: Examples
+    features: Features  # those that counted them
+    labels: Labels
+    categories: list[str]  # sorted by label
+
+    @classmethod
+    def read(
+        cls,
+        categorizer: Categorizer,
+        documents: Any,
+        labels: Any = None,
+        progress: Progress = no_progress,
+    ) -> CountedDocuments:
+        """Count documents as `categorizer.fit` would, unless they are counted already."""
+        if isinstance(documents, cls):
+            return documents
+        source = LabelledSource(documents, labels, None, categorizer.fields, progress)
+        model, spool = train.new_model(categorizer, source.form), Spool(memory_limit=2**62)
+        train.count_documents(model, source, spool, categorizer.n_jobs_)
+        counts, all_labels = Examples(spool), spool.labels()
+        if (present := train.labelled(categorizer.mode, all_labels)) is not None:
+            counts, all_labels = counts.take(present), all_labels.take(present)
+        return cls(counts, model.features, all_labels, model.categories.names)
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def fit(self, categorizer: Categorizer, chosen: np.ndarray) -> Fitted:
+        """Return a model with the parameters of `categorizer`, trained on the chosen documents."""
+        labels = self.labels.take(chosen)
+        present = np.bincount(labels.indices, minlength=len(self.categories)) > 0
+        numbers = np.cumsum(present, dtype=np.int32) - 1
+        known = labels._replace(
+            indices=numbers[labels.indices], n_categories=int(np.count_nonzero(present))
+        )
+        parameters = categorizer.resolved().replace(remember=0)
+        training = self.counts.take(chosen).relabelled(known)
+        learner = parameters.new_learner()
+        features = train.fold_features(parameters, self.features, learner, training)
+        names = [name for name, is_in in zip(self.categories, present, strict=True) if is_in]
+        model = train.train_on_counts(parameters, features, training, Categories(names))
+        return Fitted(model, present)
+
+
+class Fitted(NamedTuple):
+    """A model trained on some of the counted documents."""
+
+    model: Model
+    present: np.ndarray  # of bool: which categories these documents have
+
+    def score(self, documents: CountedDocuments, chosen: np.ndarray) -> np.ndarray:
+        """Return the scores of some of the documents for the categories of the model."""
+        features = self.model.features
+        blocks = documents.counts.take(chosen)
+        counts = (features.with_concepts(rows) for rows, _ in blocks)
+        return np.concatenate([self.model.score_rows(features.apply(rows)) for rows in counts])
+
+    def truth(self, documents: CountedDocuments, chosen: np.ndarray) -> tuple[Labels, list[str]]:
+        """Return the labels of documents and the names of the categories, the model's first."""
+        order = np.argsort(~self.present, kind="stable")
+        numbers = np.argsort(order).astype(np.int32)
+        labels = documents.labels.take(chosen)
+        names = [documents.categories[i] for i in order]
+        return labels._replace(indices=numbers[labels.indices]), names
 
 
 # Shared helpers --------------------------------------------------------------------------------
 
 
 def make_splits(
-    labels: Labels,
-    protocol: str = "stratified",
-    *,
-    folds: int = 5,
-    share: float = 0.25,
-    random_state: int = 0,
+    labels: Labels, protocol: str, folds: int, random_state: int, share: float = 0.25
 ) -> list[Split]:
     """Return the splits of a protocol; see `cross_validate`."""
     if protocol == "stratified":
@@ -200,15 +270,6 @@ def make_splits(
     if protocol == "hold-out":
         return hold_out(labels, share, random_state=random_state)
     raise ParameterError(f"The protocol is {protocol!r}; it must be one of {PROTOCOLS}.")
-
-
-def count_once(
-    categorizer: Categorizer, documents: Any, labels: Any, progress: Progress
-) -> CountedDocuments:
-    """Return counted documents; those that are counted already are returned as they are."""
-    if isinstance(documents, CountedDocuments):
-        return documents
-    return CountedDocuments.read(categorizer, documents, labels, progress=progress)
 
 
 def with_progress(

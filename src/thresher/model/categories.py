@@ -231,9 +231,7 @@ class Categories:
 
     def truncate(self, n: int) -> None:
         """Remove all categories from number `n` on."""
-        for label in self.labels[n:]:
-            del self._numbers[label]
-        del self.labels[n:]
+        self._set(self.labels[:n])
 
     def state(self) -> dict[str, Any]:
         """Return the header fields of the model file."""

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from thresher.decisions import Decisions
 from thresher.errors import DocumentError, ParameterError, counted, param
 from thresher.evaluation import Evaluation, evaluate
 from thresher.features import Features
@@ -68,7 +67,7 @@ class Compaction:
 
 
 class ProbeDocuments(NamedTuple):
-    """Documents whose decisions are compared before and after."""
+    """The test documents: their decisions before and after are compared."""
 
     counts: Rows
     contributions: np.ndarray | None = None  # of each document to its own scores, if it was learned
@@ -88,16 +87,6 @@ class ProbeDocuments(NamedTuple):
             raise DocumentError("There is nothing to judge by: the source has no documents.")
         labels = Labels.concatenate(truth)._replace(n_categories=len(categories)) if truth else None
         return cls(Rows.concatenate(counts), truth=labels, names=categories.names)
-
-
-def remembered_documents(model: Model) -> ProbeDocuments | None:
-    """Return the remembered documents with their contributions, for held-out scores."""
-    memory = model.memory
-    if memory is None or not len(memory):
-        return None
-    everything, n_categories = range(len(memory)), model.learner.n_categories
-    counts = memory.rows(everything, model.features.n_columns)
-    return ProbeDocuments(counts, memory.contributions(everything, n_categories))
 
 
 def compact(
@@ -120,19 +109,20 @@ def compact(
     n_jobs : int, default=1
         The number of threads.
     """
-    if source is None:
-        documents = remembered_documents(model)
-    else:
+    features, memory, documents = model.features, model.memory, None
+    if source is not None:
         documents = ProbeDocuments.read(model, source, n_jobs)
+    elif memory is not None:
+        remembered = range(len(memory)), features.n_columns
+        contributions = memory.contributions(remembered[0], model.learner.n_categories)
+        documents = ProbeDocuments(memory.rows(*remembered), contributions)
     if problem := Number(0, 1).problem(allow):
         raise ParameterError(f"{param('allow')} is {allow!r}; it must be {problem}.")
-    features = model.features
-    before, model.learner = model.learner, model.learner.compacted()
-    n_before, keep = features.n_columns, np.ones(features.n_columns, bool)
-    result = Compaction(n_before, n_before, False, 0, 0)
+    n_features, learner = features.n_columns, model.learner.compacted()
+    result, keep = Compaction(n_features, n_features, False, 0, 0), np.ones(n_features, bool)
     if documents is not None and documents.counts.n_rows:
-        trial = _Trial(features, before, model.decisions, documents, model.second_look)
-        result, keep, model.learner = trial.smallest(model.learner, allow)
+        result, keep, learner = _Trial(model, documents).smallest(learner, allow)
+    model.learner = learner
     if not features.is_hashed:
         features.prune(keep, with_waiting=False)
     if model.second_look is not None:
@@ -146,18 +136,15 @@ def compact(
 class _Trial:
     """Test documents, and how many of their decisions change with fewer features."""
 
-    def __init__(
-        self,
-        features: Features,
-        learner: Learner,
-        decisions: Decisions,
-        documents: ProbeDocuments,
-        look: SecondLook | None = None,
-    ) -> None:
-        self.features, self.decisions, self.look = features, decisions, look
-        self.documents, self.rows = documents, features.apply(documents.counts)
-        self.scores = self._scores(learner)
-        self.decided = decisions.decide(self.scores)
+    def __init__(self, model: Model, documents: ProbeDocuments) -> None:
+        self.features, self.decisions, self.look = (
+            model.features,
+            model.decisions,
+            model.second_look,
+        )
+        self.documents, self.rows = documents, self.features.apply(documents.counts)
+        self.scores = self._scores(model.learner)
+        self.decided = self.decisions.decide(self.scores)
 
     def smallest(self, learner: Learner, allow: float) -> tuple[Compaction, np.ndarray, Learner]:
         """Return the result, a mask of the retained features, and the learner reduced to them.
@@ -226,11 +213,9 @@ class _Trial:
         if self.documents.contributions is not None:
             contributions = np.nan_to_num(self.documents.contributions) * left
             scores = np.asarray(scores - contributions, np.float32)
-        return (
-            scores
-            if look is None
-            else look.apply(scores, rows, learner, contributions=contributions)
-        )
+        if look is None:
+            return scores
+        return look.apply(scores, rows, learner, contributions=contributions)
 
     def _n_changed(self, scores: np.ndarray) -> int:
         """Return the number of documents decided differently from the original model."""

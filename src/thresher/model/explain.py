@@ -14,46 +14,39 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thresher.errors import ModelError, counted
+from thresher.errors import ModelError
 from thresher.features import ALL_BLOCKS
+from thresher.fields import MARK
 from thresher.learners.capabilities import Neighbours, Rules, Trees
 from thresher.model.explanation import Change, Explanation, Near, Share
+from thresher.model.second_look.look import LEAST_SHARE
 from thresher.rows import Rows
 from thresher.text.places import Entry
 
 if TYPE_CHECKING:
-    from thresher.model.model import Model, Reading
+    from thresher.model.model import Model
     from thresher.model.second_look import SecondLook
 
 __all__ = ["explain", "rules_of", "strongest_features", "tree_of"]
 
 WORDS, RUNS, PARTS, FIELDS, CONCEPTS = range(len(ALL_BLOCKS))
 NAMED_FRACTION = 0.1  # the strongest run or concept is named if they are this much of a share
-LEAST_REST = 1e-6  # smaller remainders of a score are rounding errors and get no line
 # The second look's contribution is divided by the sum of the contributions of the words. If that is
 # nearly zero, the factor is limited to this multiple of its average.
 MOST_WORTH = 3.0
 MOST_WORDS_CHANGED = 12  # longer lists of words to add or remove would not help users
 
 
-def explain(reading: Reading, number: int = 0, category: Any = None) -> Explanation:
-    """Return the explanation of a decision about a text that has been read."""
-    model = reading.model
+def explain(model: Model, text: str, category: Any = None) -> Explanation:
+    """Return the explanation of a decision about a text, by default of the best category."""
     if not len(model.categories):
         raise ModelError("The model has no category yet: there is no decision to explain.")
-    scores = reading.scores[[number]]
+    strengths = model.features.apply(model.features.count([text]))
+    scores = model.score_rows(strengths)
     margins = scores[0] - model.decisions.thresholds
     index = int(np.argmax(margins)) if category is None else model.categories.number(category)
-    row = np.array([number])
-    decision = _Decision(
-        model,
-        str(reading.texts[number]),
-        reading.counts.take(row),
-        reading.strengths.take(row),
-        index,
-        is_chosen=bool(model.decisions.decide(scores)[0, index]),
-    )
-    return decision.explanation(margins)
+    is_chosen = bool(model.decisions.decide(scores)[0, index])
+    return _Decision(model, str(text), strengths, index, is_chosen).explanation(margins)
 
 
 def strongest_features(
@@ -71,19 +64,15 @@ def strongest_features(
         return positive[:top], negative[:top]
     if isinstance(learner, Trees):
         weights = learner.importance(index)
-    else:
-        all_weights = learner.linear_weights()
-        if all_weights is None:
-            return [], []
+    elif (all_weights := learner.linear_weights()) is not None:
         weights = all_weights[:, index]
-    order = np.argsort(-weights, kind="stable")
-    sides = (
-        np.array([i for i in order[:top] if weights[i] > 0], np.int32),
-        np.array([i for i in order[::-1][:top] if weights[i] < 0], np.int32),
-    )
+    else:
+        return [], []
+    order = np.argsort(-weights, kind="stable").astype(np.int32)
+    best, worst = order[:top], order[::-1][:top]
     positive, negative = (
         list(zip(features.readable_names(side), weights[side].tolist(), strict=True))
-        for side in sides
+        for side in (best[weights[best] > 0], worst[weights[worst] < 0])
     )
     return positive, negative
 
@@ -133,7 +122,6 @@ class _Decision:
 
     model: Model
     text: str
-    counts: Rows
     strengths: Rows
     index: int  # of the category
     is_chosen: bool
@@ -150,7 +138,7 @@ class _Decision:
             threshold=learner.score_offset + float(model.decisions.thresholds[self.index]),
             rival=self._rival(margins),
             change=self._smallest_change(words, unit),
-            text=self.text,
+            text=self.text.replace(MARK, "\n"),
             spans=sorted(
                 (start, end, share)
                 for word in words
@@ -198,32 +186,19 @@ class _Decision:
         the average factor is used, and the remainder gets a line.
         """
         learner, names = self.model.learner, self.model.categories.names
-        view = look.explained(self.strengths, learner, self.index)
-        if view.rank is None:
-            feature = f"(not among its {view.n_candidates} likeliest categories)"
-            return [Share(feature, 1.0, view.score)]
+        view = look.explained(self.strengths, learner, self.index, names)
+        other_lines = [Share(*line) for line in view.lines]
+        if view.scale is None:
+            return other_lines
         words = [line for line in lines if line.feature != learner.constant_name]
         total = sum(line.share for line in words)
         worth = view.words / total if total else 0.0
         if not 0 < worth <= MOST_WORTH * view.scale:
             worth = view.scale
         lines = [line.scaled(worth) for line in words]
-        if abs(rest := view.words - worth * total) > LEAST_REST:
+        if abs(rest := view.words - worth * total) > LEAST_SHARE:
             lines.append(Share("(what such words are worth here)", 1.0, rest))
-        rank = f"({_ordinal(view.rank)} of its likeliest categories"
-        if view.rival is not None:
-            side = "above" if view.margin > 0 else "below"
-            rank += f", {abs(view.margin):.2f} {side} {names[view.rival]}"
-        lines.append(Share(f"{rank})", view.rank, view.among))
-        if view.other is not None:
-            share = f"{100 * view.given:.0f} % of whose documents have {names[self.index]}"
-            lines.append(Share(f"(beside {names[view.other]}, {share})", view.given, view.together))
-        elif abs(view.together) > LEAST_REST:
-            lines.append(Share("(beside categories that it never came with)", 0.0, view.together))
-        n_documents = counted(round(view.positives), "training document")
-        lines.append(Share(f"(prior: {n_documents})", view.positives, view.frequency))
-        lines.append(Share(learner.constant_name, 1.0, view.base))
-        return lines
+        return lines + other_lines
 
     def _line(self, word: _Word) -> Share:
         by_word, runs, parts, _, concepts = word.contributions  # words in fields count as words
@@ -247,10 +222,8 @@ class _Decision:
             columns = np.array([column for column, _ in neighbor.shared], np.int64)
             words = self.model.features.readable_names(columns)
             shared = list(zip(words, (share for _, share in neighbor.shared), strict=True))
-            labels = [names[k] for k in neighbor.labels]
-            near.append(
-                Near(neighbor.number + 1, neighbor.similarity, neighbor.vote, labels, shared)
-            )
+            figures = neighbor.number + 1, neighbor.similarity, neighbor.vote
+            near.append(Near(*figures, [names[k] for k in neighbor.labels], shared))
         return near
 
     # ---- words -------------------------------------------------------------------------------
@@ -386,7 +359,7 @@ class _Decision:
         if not texts:
             return None
         decisions = self.model.decisions
-        scores = self.model.read(texts).scores
+        scores = self.model.scores_of_batch(texts)
         decided = decisions.decide(scores)
         reversed_ = np.flatnonzero(decided[:, self.index] != self.is_chosen)
         if not len(reversed_):
@@ -396,7 +369,3 @@ class _Decision:
             winner = self.model.categories.names[int(np.argmax(decided[first]))]
         margin = float(scores[first, self.index] - decisions.thresholds[self.index])
         return Change(action, words[: first + 1], margin, winner)
-
-
-def _ordinal(rank: int) -> str:
-    return f"{rank}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(rank, 'th') }"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 from thresher.errors import counted, escaped
@@ -118,10 +118,6 @@ class Explanation:
         """The sum of the shares."""
         return sum(share.share for share in self.shares)
 
-    def with_text(self, text: str) -> Self:
-        """Return a copy with another text."""
-        return replace(self, text=text)
-
     @property
     def score(self) -> float:
         """The sum of the shares less the threshold."""
@@ -160,10 +156,9 @@ class Explanation:
             return "No small change of words would have changed this."
         words = ", ".join(repr(feature) for feature in self.change.features)
         how = "Without" if self.change.action == "remove" else "With"
+        end = f"it would {'not ' * self.chosen}be chosen"
         if self.change.winner:
             end = f"it would be {self.change.winner}"
-        else:
-            end = "it would not be chosen" if self.chosen else "it would be chosen"
         return escaped(f"{how} {words} {end} (score {self.change.score:+.3f}).")
 
     def to_dict(self) -> dict[str, Any]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,18 +20,10 @@ from thresher.examples import Examples
 from thresher.learners.capabilities import Budgeted, LateCategories, Online, Tracking, Undoable
 from thresher.learners.online import OnlineLearner
 from thresher.model.categories import decision_mode
-from thresher.model.held_out import fold_numbers
 from thresher.model.memory import Sample
 from thresher.model.second_look import SecondLook, Unseen, candidates_of
-from thresher.model.source import (
-    LabelledSource,
-    Progress,
-    encode_labels,
-    no_progress,
-    timed,
-    without_zero_weights,
-)
-from thresher.model.train import LEAST_DOCUMENTS_FOR_LOOK
+from thresher.model.source import LabelledSource, encode_labels, timed, without_zero_weights
+from thresher.model.train import LEAST_DOCUMENTS_FOR_LOOK, fold_numbers
 from thresher.parameters import names_of
 from thresher.rows import Labels, Rows
 
@@ -39,8 +31,6 @@ if TYPE_CHECKING:
     from thresher.model.model import Model
 
 __all__ = ["DOCUMENTS_CHECKED", "Learned", "Update"]
-
-Restore: TypeAlias = MutableSequence[Callable[[], None]]
 
 MOST_IN_PLACE = 1000  # documents learned in place; for more, the model is copied
 MOST_IN_MILLISECONDS = 2  # documents learned while readers wait
@@ -140,7 +130,7 @@ class Learned:
 
 
 class Update:
-    """Documents for a model to learn.
+    """Documents for a model to learn, and the state of learning them.
 
     The first documents are read by the constructor, to find out whether there are few; the rest are
     read during learning.
@@ -149,36 +139,29 @@ class Update:
     ----------
     model : Model
         The model to update; the constructor does not change it.
-    documents, labels, about, sample_weight, progress
+    source : LabelledSource
+        The documents.
+    about : list of labels, optional
         As for `Categorizer.learn`.
     check : int or None, default=64
         The number of remembered documents decided before and after; None for all.
     n_jobs : int, default=1
         The number of threads.
-    clock : dict, optional
-        Seconds by stage.
     """
 
     def __init__(
         self,
         model: Model,
-        documents: Any,
-        labels: Any = None,
+        source: LabelledSource,
         *,
         about: Sequence[Any] | None = None,
-        sample_weight: Any = None,
         check: int | None = DOCUMENTS_CHECKED,
         n_jobs: int = 1,
-        progress: Progress = no_progress,
-        clock: dict[str, float] | None = None,
     ) -> None:
         model.check_can_learn()
+        self.source, self.clock = source, source.clock
         self.about, self.n_checked, self.n_jobs = about, check, n_jobs
-        fields, columns = model.parameters.fields, model.columns
-        self.source = LabelledSource(
-            documents, labels, columns, fields, progress, clock, sample_weight
-        )
-        batches = self.source.batches("learning")
+        batches = source.batches("learning")
         first, n_first = [], 0
         for batch in batches:
             first.append(batch)
@@ -198,40 +181,26 @@ class Update:
         )
         self.is_short = n_first <= MOST_IN_MILLISECONDS  # whether it takes only milliseconds
         self._n_rounds = MOST_ROUNDS if is_small else 1
+        self.learned, self.n_given = Learned(), 0
 
     def apply(self, model: Model) -> Learned:
         """Update the model; if that fails, restore it if `can_be_undone`."""
+        self.model, self.learner, self.features = model, model.learner, model.features
         model.forget_reader()
-        restoring: AbstractContextManager[Restore] = nullcontext(deque(maxlen=0))
-        if self.can_be_undone:
-            restoring = restored_on_failure()
-        with restoring as restore:
-            learned = _Learning(model, self, restore).learn(self._batches, self._n_rounds)
+        with restored_on_failure(self.can_be_undone) as self.restore:
+            self._learn()
             model.columns = model.columns or self.source.columns
         model.forget_reader()
-        return learned
+        return self.learned
 
-
-class _Learning:
-    """The state of an update in progress.
-
-    `restore` collects functions that undo the changes, in the order of the changes.
-    """
-
-    def __init__(self, model: Model, update: Update, restore: Restore) -> None:
-        self.model, self.learner, self.features = model, model.learner, model.features
-        self.about, self.n_checked, self.n_jobs = update.about, update.n_checked, update.n_jobs
-        self.clock, self.restore = update.source.clock, restore
-        self.learned, self.n_given = Learned(), 0
-
-    def learn(self, batches: Iterable[Batch], n_rounds: int) -> Learned:
-        """Learn all batches; return the result."""
+    def _learn(self) -> None:
+        """Learn all batches, and complete `learned`."""
         model, learned = self.model, self.learned
         n_features, n_categories = self.features.n_columns, len(model.categories)
         self.restore.append(_restore_attributes(model))
         model.sample = self._sample()
-        for batch in batches:
-            self._learn_batch(batch, n_rounds)
+        for batch in self._batches:
+            self._learn_batch(batch)
         if model.second_look is not None:
             with timed(self.clock, "second look"):
                 self._learn_second_look_again(model.second_look)
@@ -246,7 +215,6 @@ class _Learning:
         learned.features = self.features.n_columns - n_features
         learned.categories = model.categories.names[n_categories:]
         learned.warnings += self._warnings()
-        return learned
 
     def _warnings(self) -> list[str]:
         """Return warnings of new categories without counter-examples."""
@@ -262,7 +230,7 @@ class _Learning:
 
     # ---- single batches -----------------------------------------------------------------------
 
-    def _learn_batch(self, batch: Batch, n_rounds: int) -> None:
+    def _learn_batch(self, batch: Batch) -> None:
         model, features, restore = self.model, self.features, self.restore
         _check_batch(model, batch, self.about)
         restore.append(features.counter.checkpoint())
@@ -280,7 +248,7 @@ class _Learning:
                 _start(model, rows, labels)
             new = self._count_new_categories(labels)
             model.decisions = _grown_decisions(model, labels)
-            contributions, wrong = self._rehearse(rows, labels, n_rounds, new)
+            contributions, wrong = self._rehearse(rows, labels, new)
             self.learner.check_bounds(rows.indices)
             self._note_mistakes(rows, labels, wrong, batch)
             numbers = model.documents_seen + np.arange(rows.n_rows)
@@ -297,15 +265,13 @@ class _Learning:
             return labels
         categories = self.model.categories
         numbers = [categories.number(label) for label in self.about]
-        known = np.zeros((labels.n_rows, labels.n_categories), bool)
-        known[:, numbers] = True
         excess = np.setdiff1d(labels.indices, numbers)
         if len(excess):
             raise DocumentError(
                 f"A document has the label {categories.names[excess[0]]!r}, and the answers are "
                 f"about {', '.join(map(str, self.about))} only; add it to {param('about')}."
             )
-        return labels._replace(known=known)
+        return labels.about(numbers)
 
     def _count_new_categories(self, labels: Labels) -> list[int]:
         """Count the documents of categories that were added after training.
@@ -326,22 +292,22 @@ class _Learning:
         return due
 
     def _rehearse(
-        self, rows: Rows, labels: Labels, n_rounds: int, new: list[int]
+        self, rows: Rows, labels: Labels, new: list[int]
     ) -> tuple[np.ndarray | None, np.ndarray]:
         """Learn the documents together with remembered ones, until the decisions are right.
 
         Returns the contributions of the documents to their own scores, if known, and the indices
         of the documents whose decisions are still wrong.
         """
-        model, generator = self.model, self._generator()
+        model, self.generator = self.model, self._generator()
         contributions = np.zeros((rows.n_rows, len(model.categories)), np.float32)
         pending, has_memory = np.arange(rows.n_rows), self._has_memory()
         if new and has_memory:
-            contributions += self._round(rows, labels, len(model.memory or ()), generator, new)
-        for _ in range(n_rounds if has_memory else 1):
+            contributions += self._round(rows, labels, len(model.memory or ()), new)
+        for _ in range(self._n_rounds if has_memory else 1):
             n_recalled = RECALLED_PER_DOCUMENT * len(pending)
             documents = rows.take(pending), labels.take(pending)
-            contributions[pending] += self._round(*documents, n_recalled, generator)
+            contributions[pending] += self._round(*documents, n_recalled)
             for k in new:
                 self._choose_threshold(k, rows, labels, contributions)
             pending = self._still_wrong(rows, labels)
@@ -356,14 +322,7 @@ class _Learning:
         """
         return self.model.memory is not None and isinstance(self.learner, OnlineLearner)
 
-    def _round(
-        self,
-        rows: Rows,
-        labels: Labels,
-        n_recalled: int,
-        generator: np.random.Generator,
-        new: Sequence[int] = (),
-    ) -> Any:
+    def _round(self, rows: Rows, labels: Labels, n_recalled: int, new: Sequence[int] = ()) -> Any:
         """Learn each document once, mixed with remembered documents.
 
         If there are new categories, only these are learned: all remembered documents are negative
@@ -377,7 +336,7 @@ class _Learning:
         labels, recalled = labels._replace(weights=None), np.zeros(0, np.int64)
         memory = model.memory if self._has_memory() else None
         if memory is not None:
-            recalled = memory.recall(n_recalled, generator)
+            recalled = memory.recall(n_recalled, self.generator)
             old = features.apply(memory.rows(recalled, features.n_columns))
             rows = Rows.concatenate([rows, old])
             labels = Labels.concatenate([labels, memory.labels(recalled, n_categories)])
@@ -390,7 +349,7 @@ class _Learning:
         learner.grow(features.n_columns, n_categories)
         if new and n_before < n_categories and isinstance(learner, LateCategories):
             learner.start_late(Examples.of(rows, labels), n_before)
-        order = generator.permutation(rows.n_rows) if len(recalled) else None
+        order = self.generator.permutation(rows.n_rows) if len(recalled) else None
         how: Any = {"n_jobs": self.n_jobs, "sample_weight": weights}
         if memory is None or not isinstance(learner, Tracking):
             learner.learn_rows(rows, labels, order, **how)
@@ -415,9 +374,8 @@ class _Learning:
         model, names = self.model, self.model.categories.names
         decided = model.decisions.decide(model.score_rows(rows.take(wrong)))
         truth = labels.take(wrong).to_dense()
-        present = np.arange(len(batch))
-        if batch.weights is not None:
-            present = present[batch.weights > 0]
+        weights = np.ones(len(batch)) if batch.weights is None else batch.weights
+        present = np.flatnonzero(weights)
         for i, decision, answer in zip(present[wrong].tolist(), decided, truth, strict=True):
             start = str(batch.texts[i])[: 4 * CHARACTERS_SHOWN]
             text = " ".join(start.split())[:CHARACTERS_SHOWN]
@@ -439,13 +397,10 @@ class _Learning:
         n_categories, features, decisions = len(model.categories), self.features, model.decisions
         everything = range(len(memory))
         old = features.apply(memory.rows(everything, features.n_columns))
-        scores = np.concatenate(
-            [
-                self.learner.score_rows(old, self.n_jobs)
-                - memory.contributions(everything, n_categories),
-                self.learner.score_rows(rows, self.n_jobs) - contributions,
-            ]
-        )
+        old_scores = self.learner.score_rows(old, self.n_jobs)
+        old_scores = old_scores - memory.contributions(everything, n_categories)
+        new_scores = self.learner.score_rows(rows, self.n_jobs) - contributions
+        scores = np.concatenate([old_scores, new_scores])
         remembered_labels = memory.labels(everything, n_categories)
         truth = np.concatenate([remembered_labels.to_dense(), labels.to_dense()])
         weights = np.append(memory.weights(), np.ones(rows.n_rows))
@@ -599,9 +554,12 @@ def least_harmful_threshold(
 
 
 @contextmanager
-def restored_on_failure() -> Iterator[Restore]:
-    """Yield a list for functions that undo changes; on failure, call them in reverse order."""
-    restore: list[Callable[[], None]] = []
+def restored_on_failure(is_possible: bool) -> Iterator[deque[Callable[[], None]]]:
+    """Yield a queue for functions that undo changes; on failure, call them in reverse order.
+
+    If restoring is not possible, the queue keeps nothing.
+    """
+    restore: deque[Callable[[], None]] = deque(maxlen=None if is_possible else 0)
     try:
         yield restore
     except BaseException:

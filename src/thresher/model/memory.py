@@ -7,6 +7,7 @@ memories of two shards of documents can be merged.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
@@ -177,7 +178,7 @@ class Memory:
         numbers: np.ndarray,
         contributions: np.ndarray | None = None,
     ) -> Self:
-        """Return a memory of these documents too, as far as there are slots for them."""
+        """Return a memory to which documents were added, as far as there are slots for them."""
         if not self.capacity:
             return self
         documents = list(_documents(rows, labels, contributions))
@@ -351,28 +352,22 @@ class Memory:
         lengths = require_tensor(tensors, "lengths", np.int64, (size,), low=0, high=2**40)
         label_indptr = require_tensor(tensors, "label_indptr", np.int64, (size + 1,))
         label_indices = require_tensor(tensors, "label_indices", np.int32, (None,))
+        seen = require_tensor(tensors, "seen", np.int64, (None,), low=0, high=2**40)
+        n_known = len(seen) + UNLABELLED
+        bounds: Any = {"low": UNLABELLED, "high": n_known - 1}
+        slot_categories = require_tensor(tensors, "homes", np.int64, (size,), **bounds)
         slot_indptr = np.arange(size + 1)
-        slot_categories = first_slots = require_tensor(tensors, "homes", np.int64, (size,))
         if "slot_indptr" in tensors:
             slot_indptr = require_tensor(tensors, "slot_indptr", np.int64, (size + 1,))
             slot_categories = require_tensor(tensors, "slot_categories", np.int64, (None,))
-        seen = require_tensor(tensors, "seen", np.int64, (None,), low=0, high=2**40)
-        n_known = len(seen) + UNLABELLED
         contributions = require_tensor(tensors, "own", np.float32, (size, n_known))
         is_right = (
             size <= capacity
             and n_known <= n
-            and _are_ends(indptr, len(indices))
-            and _are_ends(label_indptr, len(label_indices))
-            and _are_ends(slot_indptr, len(slot_categories))
+            and _are_rows(indptr, indices, 0, n_columns)
+            and _are_rows(label_indptr, label_indices, 0, n_known)
+            and _are_rows(slot_indptr, slot_categories, UNLABELLED, n_known)
             and bool((np.diff(slot_indptr) > 0).all())
-            and _within(indices, 0, n_columns)
-            and _within(label_indices, 0, n_known)
-            and _within(first_slots, UNLABELLED, n_known)
-            and _within(slot_categories, UNLABELLED, n_known)
-            and _are_once(indptr, indices)
-            and _are_once(label_indptr, label_indices)
-            and _are_once(slot_indptr, slot_categories - UNLABELLED)
             and bool((values > 0).all())
             and not (np.abs(contributions) > LARGEST_SCORE).any()
         )
@@ -391,9 +386,8 @@ class Memory:
     @property
     def n_bytes(self) -> int:
         """The approximate size in a model file."""
-        return sum(
-            8 * len(document.indices) + 4 * len(self.seen) + 32 for document in self.documents
-        )
+        n_entries = sum(len(document.indices) for document in self.documents)
+        return 8 * n_entries + (4 * len(self.seen) + 32) * len(self)
 
 
 class Sample(NamedTuple):
@@ -427,15 +421,10 @@ def sampled(examples: Examples, capacity: int, seed: int, first_number: int = 0)
     documents, categories, seen = _slots(examples.labels())
     keep = _chosen_slots(documents + first_number, categories, capacity, seed)
     positions, slot_documents = np.unique(documents[keep], return_inverse=True)
-    return Memory(
-        capacity,
-        seed,
-        [document for block in examples.take(positions) for document in _documents(*block, None)],
-        positions + first_number,
-        slot_documents,
-        categories[keep],
-        seen,
-    )
+    blocks = examples.take(positions)
+    remembered = [document for block in blocks for document in _documents(*block, None)]
+    slots = slot_documents, categories[keep]
+    return Memory(capacity, seed, remembered, positions + first_number, *slots, seen)
 
 
 def _slots(labels: Labels) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -478,16 +467,9 @@ def _chosen_slots(
 def _documents(
     rows: Rows, labels: Labels, contributions: np.ndarray | None
 ) -> Iterator[Remembered]:
-    """Yield the documents, each in arrays of its own."""
+    """Yield the documents with copies of their arrays."""
     for view in _views(rows, labels, contributions):
-        yield Remembered(
-            view.indices.copy(),
-            view.values.copy(),
-            view.length,
-            view.labels.copy(),
-            None if view.contributions is None else view.contributions.copy(),
-            None if view.known is None else view.known.copy(),
-        )
+        yield Remembered(*map(copy, vars(view).values()))
 
 
 def _views(rows: Rows, labels: Labels, contributions: np.ndarray | None) -> Iterator[Remembered]:
@@ -508,20 +490,16 @@ def _views(rows: Rows, labels: Labels, contributions: np.ndarray | None) -> Iter
         )
 
 
-def _are_ends(indptr: np.ndarray, total: int) -> bool:
-    return bool(indptr[0] == 0 and indptr[-1] == total and (np.diff(indptr) >= 0).all())
-
-
-def _are_once(indptr: np.ndarray, indices: np.ndarray) -> bool:
-    """Return True if no document has the same number twice."""
+def _are_rows(indptr: np.ndarray, numbers: np.ndarray, low: int, high: int) -> bool:
+    """Return True if these are sparse rows of numbers in a range, each at most once in a row."""
+    if indptr[0] != 0 or indptr[-1] != len(numbers) or (np.diff(indptr) < 0).any():
+        return False
+    if (numbers < low).any() or (numbers >= high).any():
+        return False
     owners = np.repeat(np.arange(len(indptr) - 1, dtype=np.uint64), np.diff(indptr))
-    keys = owners << np.uint64(32) | indices.astype(np.uint64)
+    keys = owners << np.uint64(32) | (numbers - low).astype(np.uint64)
     keys.sort()
     return bool((keys[1:] != keys[:-1]).all())
-
-
-def _within(numbers: np.ndarray, low: int, high: int) -> bool:
-    return not len(numbers) or bool(numbers.min() >= low and numbers.max() < high)
 
 
 def _hashes(seed: int, numbers: Any) -> np.ndarray:

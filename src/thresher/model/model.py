@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import copy
 import logging
-import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -16,7 +15,7 @@ from thresher.decisions import Decisions, Tuning, tune_decisions
 from thresher.documents import Batch, Columns
 from thresher.errors import ModelError, NoProbabilitiesError, ParameterError, counted, param
 from thresher.features import Features
-from thresher.fields import MARK, as_text
+from thresher.fields import as_text
 from thresher.learners import Learner
 from thresher.learners.capabilities import Probabilistic
 from thresher.model.categories import Categories
@@ -26,11 +25,10 @@ from thresher.rows import Labels, Rows
 
 if TYPE_CHECKING:
     from thresher.model.explanation import Explanation
-    from thresher.model.learn import Learned
     from thresher.model.parameters import TrainingParameters
     from thresher.model.single import SingleTextReader
 
-__all__ = ["Assumption", "Model", "Reading", "check_will_be_probable"]
+__all__ = ["Assumption", "Model", "check_will_be_probable"]
 
 NO_PROBABILITIES = (
     f"The model has no probabilities: train it with {param('calibrate', 'sigmoid')}, or "
@@ -52,35 +50,11 @@ class Assumption(NamedTuple):
     is_doubtful: bool = False  # whether it may well be wrong, so that Python warns of it
 
 
-class Reading(NamedTuple):
-    """Texts that have been counted and scored once."""
-
-    model: Model
-    texts: Sequence[str]
-    counts: Rows
-    strengths: Rows
-    scores: np.ndarray  # (documents, categories), after the second look
-
-    def labels(self) -> list[list[Any]]:
-        """Return the labels of each text, those farthest above their thresholds first."""
-        return self.model.labels_of(self.scores)
-
-    def probabilities(self) -> np.ndarray:
-        """Return the probability of each category for each text."""
-        return self.model.probabilities(self.scores)
-
-    def explanation(self, number: int = 0, category: Any = None) -> Explanation:
-        """Return the explanation of a decision, by default of the best category."""
-        from thresher.model.explain import explain
-
-        return explain(self, number, category)
-
-
 @dataclass(eq=False)
 class Model:
     """A text categorizer that has been trained, or is ready to be.
 
-    Reading (`read`, `scores`, `labels`, `explain`, ...) changes nothing, so that any number of
+    Reading (`scores`, `labels`, `explain`, ...) changes nothing, so that any number of
     threads can read. The methods that change a model must be called by one thread while no other
     uses it; `SharedModel` takes care of that.
 
@@ -149,39 +123,17 @@ class Model:
         # Kernels that look words up also add words, so that they need writable arrays.
         self.features.counter = copy.deepcopy(self.features.counter)
 
-    def copy(self) -> Self:
-        """Return a copy that shares no arrays with this model."""
-        copied = copy.copy(self)
-        copied.__dict__ = copy.deepcopy(self.__getstate__()) | {"has_private_arrays": True}
-        return copied
-
     def __copy__(self) -> Self:
         copied = object.__new__(type(self))
         copied.__dict__ = self.__getstate__()
         return copied
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self.copy()
-
-    def become(self, other: Model) -> None:
-        """Take over everything from another model."""
-        self.__dict__ = other.__dict__
+        copied = object.__new__(type(self))
+        copied.__dict__ = copy.deepcopy(self.__getstate__()) | {"has_private_arrays": True}
+        return copied
 
     # ---- reading -----------------------------------------------------------------------------
-
-    def read(self, texts: Any, n_jobs: int = 1) -> Reading:
-        """Count and score texts once, for everything that can be asked about them.
-
-        Parameters
-        ----------
-        texts : list of str or Arrow array of strings
-            The texts.
-        n_jobs : int, default=1
-            Threads, which never change the result.
-        """
-        counts = self.features.count(texts, n_jobs=n_jobs)
-        strengths = self.features.apply(counts)
-        return Reading(self, texts, counts, strengths, self.score_rows(strengths, n_jobs))
 
     def score_rows(self, strengths: Rows, n_jobs: int = 1) -> np.ndarray:
         """Return the scores of documents, given their strengths."""
@@ -193,16 +145,16 @@ class Model:
     def scores(self, texts: Any, n_jobs: int = 1) -> np.ndarray:
         """Return the scores of texts: float32, documents by categories."""
         reader = self.single_reader(texts) if len(texts) <= TEXTS_READ_SINGLY else None
-        return self._scores(texts, n_jobs) if reader is None else reader.scores(texts)
+        return self.scores_of_batch(texts, n_jobs) if reader is None else reader.scores(texts)
 
     def labels(self, texts: Any, n_jobs: int = 1) -> list[list[Any]]:
         """Return the labels of each text, those farthest above their thresholds first."""
         reader = self.single_reader(texts) if len(texts) <= TEXTS_READ_SINGLY else None
         if reader is None:
-            return self.labels_of(self._scores(texts, n_jobs))
+            return self.labels_of(self.scores_of_batch(texts, n_jobs))
         return [reader.labels(text, self) for text in texts]
 
-    def _scores(self, texts: Any, n_jobs: int) -> np.ndarray:
+    def scores_of_batch(self, texts: Any, n_jobs: int = 1) -> np.ndarray:
         """Return the scores of texts that are read as one batch."""
         features = self.features
         return self.score_rows(features.apply(features.count(texts, n_jobs=n_jobs)), n_jobs)
@@ -235,9 +187,9 @@ class Model:
             n_needed = TEXTS_BEFORE_READER + self.features.n_columns // FEATURES_PER_TEXT
             if self._n_read_singly < n_needed:
                 return None
-            from thresher.model.single import SingleTextReader
+            from thresher.model.single import CompiledCounter, SingleTextReader
 
-            if not SingleTextReader.supports(self):
+            if not CompiledCounter.supports(self.features.counter):
                 return None
             self._reader = SingleTextReader(self)
         return self._reader
@@ -268,10 +220,10 @@ class Model:
 
     def explain(self, document: Any, category: Any = None) -> Explanation:
         """Return why a document gets a category, or does not; see `Categorizer.explain`."""
+        from thresher.model.explain import explain
+
         others = self.columns.text if self.columns else ()
-        text = as_text(document, self.parameters.fields, others)
-        explanation = self.read([text]).explanation(0, category)
-        return explanation.with_text(explanation.text.replace(MARK, "\n"))
+        return explain(self, as_text(document, self.parameters.fields, others), category)
 
     # ---- changing ----------------------------------------------------------------------------
 
@@ -282,21 +234,6 @@ class Model:
                 "The model was compacted: what learning needs is left out. Learn with the model "
                 "that it was made from, and compact that again."
             )
-
-    def learn(self, documents: Any, labels: Any = None, **options: Any) -> Learned:
-        """Learn documents, completely or not at all, and return the result.
-
-        The arguments are those of `Categorizer.learn`, and `n_jobs` and `clock`.
-        """
-        from thresher.model.learn import Update
-
-        update = Update(self, documents, labels, **options)
-        if update.can_be_undone:
-            return update.apply(self)
-        changed = self.copy()
-        learned = update.apply(changed)
-        self.become(changed)
-        return learned
 
     def tune(
         self,
@@ -351,7 +288,6 @@ class Model:
             raise ParameterError(f"{category!r} is the model's only category; it must stay.")
         keep = self.categories.drop(category)
         self.learner.drop_categories(keep)
-        self.decisions = self.decisions.take(keep)
         self._renumber_categories(np.where(keep, np.cumsum(keep) - 1, -1), keep)
 
     def merge_categories(self, category: Any, into: Any) -> None:
@@ -362,7 +298,6 @@ class Model:
             raise ParameterError(f"{category!r} cannot be merged with itself.")
         self.learner.merge_categories(source, target)
         keep = self.categories.drop(category)
-        self.decisions = self.decisions.take(keep)
         numbers = np.cumsum(keep) - 1
         numbers[source] = numbers[target]
         self._renumber_categories(numbers, keep)
@@ -377,6 +312,7 @@ class Model:
         keep : array of bool
             Which categories remain under their own label.
         """
+        self.decisions = self.decisions.take(keep)
         if self.second_look is not None:
             self.second_look = self.second_look.renumbered(numbers, keep)
         if self.memory is not None:
@@ -428,29 +364,6 @@ class Model:
             )
             stages = ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in clock.items())
             log.info("%s %s: %s, %s (%s)", action, *sizes, stages)
-
-    # ---- files -------------------------------------------------------------------------------
-
-    def save(
-        self, path: str | os.PathLike[str], *, remember: bool = True, keep_previous: bool = False
-    ) -> None:
-        """Write the model to a file; see `Categorizer.save`."""
-        from thresher.model.storage import save_model
-
-        save_model(self, path, remember=remember, keep_previous=keep_previous)
-
-    @classmethod
-    def load(
-        cls,
-        path: str | os.PathLike[str],
-        *,
-        learners: Sequence[type[Learner]] = (),
-        mmap: bool = False,
-    ) -> Model:
-        """Read a model from a file; see `Categorizer.load`."""
-        from thresher.model.storage import load_model
-
-        return load_model(path, learners=learners, mmap=mmap)
 
 
 def learner_probabilities(learner: Learner) -> Callable[[np.ndarray], np.ndarray] | None:

@@ -9,25 +9,28 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from copy import copy
+from copy import copy, deepcopy
 from itertools import chain, islice
-from threading import Condition, Lock, RLock, get_ident, local
+from threading import Condition, Lock, RLock, current_thread, get_ident
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from thresher._kernels._jit import compiler_lock
 from thresher.documents import Batch
 from thresher.engine import engine_for
-from thresher.errors import ModelError
+from thresher.errors import DocumentError, ModelError
+from thresher.evaluation import Evaluation, evaluate
+from thresher.model.categories import Categories
 from thresher.model.learn import Learned, Update
 from thresher.model.model import Model
 from thresher.model.source import LabelledSource, timed
+from thresher.rows import Labels
 
-__all__ = ["SharedModel"]
+__all__ = ["ScoredBatch", "SharedModel", "Tested", "scored_batches"]
 
 R = TypeVar("R")
 
@@ -58,7 +61,7 @@ class SharedModel:
 
     def __getstate__(self) -> Model:
         with self.reading() as model:
-            return model.copy()
+            return deepcopy(model)
 
     def __setstate__(self, model: Model) -> None:
         self.__init__(model)  # type: ignore[misc]
@@ -76,7 +79,7 @@ class SharedModel:
 
     @property
     def model(self) -> Model:
-        """The model as it is now, for looking at what is replaced as a whole, such as names."""
+        """The current model, without a lock: for attributes that never change in place."""
         state = self._state
         state.check_complete()
         return state.model
@@ -122,13 +125,13 @@ class SharedModel:
     # ---- changing ----------------------------------------------------------------------------
 
     def replace(self, model: Model) -> None:
-        """Put another model in its place; readers of the old one finish with that."""
+        """Replace the model; readers that have begun finish with the old one."""
         with self._changing:
             self._state = _State(model, self._state.reader)
 
     @contextmanager
     def editing(self) -> Iterator[Model]:
-        """Give a shallow copy, of which components may be replaced but not changed in place."""
+        """Yield a shallow copy, which then replaces the model; replace its attributes only."""
         with self._changing:
             edited = copy(self.model)
             edited.forget_reader()
@@ -137,22 +140,22 @@ class SharedModel:
 
     @contextmanager
     def changing(self) -> Iterator[Model]:
-        """Give a deep copy to change, which replaces the model if nothing goes wrong."""
+        """Yield a deep copy to change; it replaces the model unless there is an exception."""
         with self._changing:
             with self.reading() as model:
-                changed = model.copy()
+                changed = deepcopy(model)
             yield changed
             self.replace(changed)
 
-    def learn(self, documents: Any, labels: Any = None, **options: Any) -> Learned:
-        """Learn documents, completely or not at all, and return what came of it; see `Update`.
+    def learn(self, source: LabelledSource, **options: Any) -> Learned:
+        """Learn documents, completely or not at all, and return the result; see `Update`.
 
         Readers may be held up for some milliseconds: by few documents, which are learned in place.
         More are learned in place only if no other thread has ever read the model, otherwise by a
         copy.
         """
         with self._changing:
-            update, state = Update(self.model, documents, labels, **options), self._state
+            update, state = Update(self.model, source, **options), self._state
             if update.can_be_undone and (update.is_short or not state.has_other_readers):
                 with state.writing(SECONDS_TO_WAIT) as is_alone:
                     if is_alone:
@@ -161,14 +164,6 @@ class SharedModel:
                 return update.apply(model)
 
 
-class _Thread(local):
-    """Holds an object for each thread; other than its identifier, it does not come back."""
-
-    def __init__(self) -> None:
-        self.key = object()
-
-
-_this_thread = _Thread()
 SEVERAL = object()  # in place of a thread
 
 
@@ -194,7 +189,7 @@ class _State:
     @property
     def has_other_readers(self) -> bool:
         """Whether other threads than this one have read the model."""
-        return self.reader not in (None, _this_thread.key)
+        return self.reader not in (None, current_thread())
 
     def check_complete(self) -> None:
         """Raise `ModelError` if this process was forked amid a change."""
@@ -210,8 +205,8 @@ class _State:
             if self._is_incomplete:
                 raise ModelError(INCOMPLETE)
             self._readers[thread] = self._readers.get(thread, 0) + 1
-            if self.reader is not _this_thread.key:
-                self.reader = _this_thread.key if self.reader is None else SEVERAL
+            if self.reader is not (reader := current_thread()):
+                self.reader = reader if self.reader is None else SEVERAL
             return self.model
 
     @property
@@ -238,7 +233,7 @@ class _State:
 
     @contextmanager
     def writing(self, seconds: float) -> Iterator[bool]:
-        """Keep readers out, if those inside leave within some seconds; give whether they did."""
+        """Lock readers out if those inside leave within some seconds; yield whether they did."""
         thread = get_ident()
         try:
             with self._lock:
@@ -326,3 +321,69 @@ if hasattr(os, "register_at_fork"):  # not on Windows, where there is no fork
         after_in_parent=_fork.after_in_parent,
         after_in_child=_fork.after_in_child,
     )
+
+
+# Batches of documents, scored and decided ---------------------------------------------------------
+
+
+class ScoredBatch(NamedTuple):
+    """A batch of documents with scores and decisions for the categories known at the beginning."""
+
+    batch: Batch
+    scores: np.ndarray  # (documents, categories)
+    decisions: np.ndarray  # of bool, of the same shape
+
+
+def scored_batches(
+    shared: SharedModel, source: LabelledSource, n_jobs: int = 1
+) -> Iterator[ScoredBatch]:
+    """Yield batches with scores and decisions, whatever is learned between two batches."""
+    known = Categories(shared.model.categories)
+
+    def work(model: Model, batch: Batch, scores: np.ndarray) -> ScoredBatch:
+        columns, decisions = model.categories.columns_for(known), model.decisions.decide(scores)
+        return ScoredBatch(batch, scores[:, columns], decisions[:, columns])
+
+    return shared.map(work, source, n_jobs)
+
+
+class Tested(NamedTuple):
+    """Labelled documents, scored and decided."""
+
+    scores: np.ndarray  # (documents, known categories)
+    decisions: np.ndarray  # of bool, of the same shape
+    labels: Labels
+    names: list[str]  # of all categories, the known ones first
+
+    @classmethod
+    def read(
+        cls,
+        known: Categories,
+        batches: Iterable[ScoredBatch],
+        watch: Callable[[ScoredBatch], Any] | None = None,
+    ) -> Self:
+        """Put batches together; `watch` is called with each."""
+        encoder, labels, scores, decisions = Categories(known), [], [], []
+        for scored in batches:
+            if scored.batch.labels is None:
+                raise DocumentError("The documents have no labels to measure against.")
+            labels.append(encoder.encode(scored.batch.labels, grow=True))
+            scores.append(scored.scores)
+            decisions.append(scored.decisions)
+            if watch is not None:
+                watch(scored)
+        if not labels:
+            raise DocumentError("There is nothing to evaluate: the source has no documents.")
+        all_labels = Labels.concatenate(labels)._replace(n_categories=len(encoder))
+        return cls(np.concatenate(scores), np.concatenate(decisions), all_labels, encoder.names)
+
+    def evaluate(self) -> Evaluation:
+        """Return the measures of the decisions."""
+        return evaluate(self.scores, self.labels, self.names, decisions=self.decisions)
+
+    def exact_match(self, sample_weight: Any = None) -> float:
+        """Return the share of documents that get exactly their labels."""
+        n_known, truth = self.decisions.shape[1], self.labels.to_dense()
+        is_right = (truth[:, :n_known] == self.decisions).all(axis=1)
+        is_right &= ~truth[:, n_known:].any(axis=1)
+        return float(np.average(is_right, weights=sample_weight))

@@ -8,33 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thresher._kernels.reader import (
-    LOOK,
-    MODEL,
-    N_FIXED,
-    N_SMALL,
-    ROOM,
-    RULES,
-    SCORED,
-    UNSEEN,
-    WEIGHED,
-    array_addresses,
-    look_again,
-    read,
-)
+from thresher._kernels import reader as kernels
 from thresher._kernels.text import FIELDS, PARTS, RUNS, WORDS
 from thresher.fields import split
 from thresher.rows import Rows
+from thresher.text import tokens
 from thresher.text.counter import MOST_CELLS, TextCounter
 from thresher.text.space import HashedSpace
-from thresher.text.tokens import (
-    Tokenizer,
-    Tokens,
-    ascii_ranges,
-    buffer,
-    character_table,
-    characters_of,
-)
 from thresher.text.vocabulary import MOST_SURFACE_FORMS, SurfaceForms
 
 if TYPE_CHECKING:
@@ -49,7 +29,7 @@ LEAST_CHARACTERS = 1 << 11  # for which a workspace has room from the start
 NO_NUMBERS, NO_HASHES = np.zeros(0, np.int32), np.zeros(0, np.uint64)
 NO_STRENGTH = (*(np.zeros(0, np.float32) for _ in range(3)), np.zeros(0, np.uint8), 0)
 NO_WEIGHTS = np.zeros((0, 0), np.float32), np.float32(0)
-NO_LOOK = 0, 0, *(np.zeros(0, dtype) for dtype in LOOK)
+NO_LOOK = 0, 0, *(np.zeros(0, dtype) for dtype in kernels.LOOK)
 NO_LIMITS = np.zeros(0), 0, 0
 
 Limits = tuple[np.ndarray, int, int]  # thresholds; least and most categories of a text
@@ -85,13 +65,8 @@ class SingleTextReader:
         arrays = (plan, *self._counter.arrays, *factors, matrix, np.array([always_on]))
         # The kernel gets addresses alone; this keeps the arrays alive.
         self._arrays: Any = (*arrays, *look_arrays)
-        self._addresses = array_addresses(MODEL, self._arrays)
+        self._addresses = kernels.array_addresses(kernels.MODEL, self._arrays)
         self._workspaces: list[Workspace] = []  # for threads that read at the same time
-
-    @staticmethod
-    def supports(model: Model) -> bool:
-        """Return True if the texts of this model can be counted by kernels alone."""
-        return CompiledCounter.supports(model.features.counter)
 
     def scores(self, texts: list[str]) -> np.ndarray:
         """Return the scores of texts."""
@@ -122,18 +97,18 @@ class SingleTextReader:
             workspace = self._workspaces.pop()
         except IndexError:
             workspace = Workspace(self._counter)
-        data, offsets, rules = self._counter.characters(text)
-        if data.size > workspace.size:
-            workspace.reserve(data.size)
-        n = read(data, offsets, rules, self._addresses, workspace.addresses, limits, scores)
-        if n == UNSEEN:
+        document = self._counter.characters(text)
+        if document[0].size > workspace.size:
+            workspace.reserve(document[0].size)
+        n = kernels.read(*document, self._addresses, workspace.addresses, limits, scores)
+        if n == kernels.UNSEEN:
             workspace.learn(text)
-            n = read(data, offsets, rules, self._addresses, workspace.addresses, limits, scores)
-        if n == SCORED:
-            n = look_again(self._addresses, workspace.addresses, limits, scores)
+            n = kernels.read(*document, self._addresses, workspace.addresses, limits, scores)
+        if n == kernels.SCORED:
+            n = kernels.look_again(self._addresses, workspace.addresses, limits, scores)
         chosen = workspace.chosen(n) if n >= 0 else None
         if n < -1:
-            scores[:] = self._remaining_scores(workspace, is_weighed=n == WEIGHED)
+            scores[:] = self._remaining_scores(workspace, is_weighed=n == kernels.WEIGHED)
         self._workspaces.append(workspace)
         return chosen
 
@@ -178,7 +153,7 @@ class CompiledCounter:
                 hashed += [int(space.masks.get(block, 0)), int(space.firsts.get(block, 0))]
         has_words, has_columns = counter.ngram_range is not None, not space.as_numbered
         kinds = has_words, bool(self.n_parts), self.n_fields, is_hashed, has_columns
-        self._folding, self._space = counter.linguistics, space
+        self.folding, self.space = counter.linguistics, space
         self.plan = *kinds, runs.high, *hashed, low, high, counter.linguistics is not None
         words, parts = (
             (vocabulary.slots, vocabulary.words.view("<u8"), vocabulary.offsets, vocabulary.sizes)
@@ -190,7 +165,8 @@ class CompiledCounter:
         )  # fmt: skip
         columns = (space.columns[block] for block in (WORDS, RUNS, PARTS, FIELDS))
         numbers = NO_NUMBERS if numbers is None else numbers
-        self.arrays = *words, *run_arrays, *parts, salts, *columns, numbers  # as MODEL has them
+        # In the order of `kernels.MODEL`.
+        self.arrays = *words, *run_arrays, *parts, salts, *columns, numbers
         self.n_shapes = len(shapes.patterns)
         self.n_counted = len(shapes.counted)
         self.n_cells = _n_cells(counter)
@@ -204,57 +180,53 @@ class CompiledCounter:
         is_plain = counter.linguistics is None or not has_folded_parts
         return is_plain and not by_pattern and _n_cells(counter) <= MOST_CELLS
 
-    def surface_forms(self) -> SurfaceForms:
-        """Return a memory of what words count as, still empty."""
-        return SurfaceForms(self._space, WORDS, self._folding, None)
-
     def pieces(self, text: str) -> list[str]:
-        """Return what stands before the fields of a text, each of them, and what follows."""
+        """Return the text before the fields, each field, and the text after them."""
         return split(text, self._fields) if self.n_fields else [text]
 
-    def words(self, text: str) -> Iterator[Tokens]:
-        """Yield the words of a text as they stand in it."""
+    def words(self, text: str) -> Iterator[tokens.Tokens]:
+        """Yield the words of a text, before linguistics."""
         return self._tokenizers[WORDS].cut(self.pieces(text))
 
     def characters(self, text: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the characters of a text, where its pieces start and end, and how it is cut."""
+        """Return the characters of a text, the offsets of its pieces, and the rules of tokens."""
         pieces = self.pieces(text)
         if text.isascii():
             data = np.frombuffer("".join(pieces).encode(), np.uint8)
             return data, np.array([0, *accumulate(map(len, pieces))]), self.rules(0x80)
         how = self._lowercase, self._tokenizers[WORDS].composes
-        data, offsets, bound = characters_of(pieces, *how)
+        data, offsets, bound = tokens.characters_of(pieces, *how)
         return data, offsets, self.rules(bound)
 
     def rules(self, bound: int) -> np.ndarray:
-        """Return how words and parts are cut if all characters are below `bound`, as addresses."""
+        """Return the addresses of the rules of tokens for texts of characters below `bound`."""
         if bound not in self._rules:
             words, parts = (_rule(self._tokenizers[block], bound) for block in (WORDS, PARTS))
             arrays = words + parts
             # Of several threads the first one wins: its arrays may be in use already.
-            self._rules.setdefault(bound, (array_addresses(RULES, arrays), arrays))
+            self._rules.setdefault(bound, (kernels.array_addresses(kernels.RULES, arrays), arrays))
         return self._rules[bound][0]
 
 
 def _n_cells(counter: TextCounter) -> int:
-    """Return how many different codes there can be."""
+    """Return the number of different codes."""
     return max(counter._space.n_codes(block) for block in (WORDS, PARTS, FIELDS))
 
 
-def _rule(tokenizer: Tokenizer, bound: int) -> tuple[np.ndarray, ...]:
-    lowercase = tokenizer.lowercase
-    table, ranges = character_table(tokenizer.rule, lowercase, bound), ascii_ranges(tokenizer.rule)
+def _rule(tokenizer: tokens.Tokenizer, bound: int) -> tuple[np.ndarray, ...]:
+    rule, lowercase = tokenizer.rule, tokenizer.lowercase
+    table, ranges = tokens.character_table(rule, lowercase, bound), tokens.ascii_ranges(rule)
     return table, ranges, np.array([32 if lowercase else 0, tokenizer.min_length])
 
 
 class Workspace:
-    """What one reader writes to while it reads a text, used again for the next."""
+    """The arrays that a reader writes to while it reads a text, reused for the next text."""
 
     def __init__(self, counter: CompiledCounter) -> None:
         self._counter = counter
         self._cells = np.zeros(counter.n_cells, np.int32)  # all zero between two texts
         self._ints = np.zeros(0, np.int64)
-        self._forms = counter.surface_forms()
+        self._forms = SurfaceForms(counter.space, WORDS, counter.folding, None)
         self.size = 0
         self.reserve(LEAST_CHARACTERS)
 
@@ -262,7 +234,8 @@ class Workspace:
         """Make room for a text of `size` units."""
         counter = self._counter
         self.size = max(size, min(2 * self.size, MOST_CHARACTERS))
-        n_bytes = len(buffer(3 * (self.size + counter.n_pieces)))  # of UTF-8, with separators
+        # Bytes of UTF-8, with separators.
+        n_bytes = len(tokens.buffer(3 * (self.size + counter.n_pieces)))
         n_tokens = n_bytes + 16
         n_padded = n_bytes + 2 * n_tokens if counter.n_parts else 0
         n_grams = n_padded * counter.n_parts
@@ -272,8 +245,9 @@ class Workspace:
         n_entries = n_codes + n_grams + n_in_fields
         sizes = counter.n_shapes, counter.n_counted, counter.n_pieces
         layout = n_bytes, n_tokens, n_grams, n_hashes, *sizes, n_in_fields
-        letters = buffer(3 * n_bytes + n_padded)
-        self._ints = np.empty(N_FIXED + counter.n_pieces + counter.n_shapes + n_tokens, np.int64)
+        letters = tokens.buffer(3 * n_bytes + n_padded)
+        n_ints = kernels.N_FIXED + counter.n_pieces + counter.n_shapes + n_tokens
+        self._ints = np.empty(n_ints, np.int64)
         # Memory costs nothing until it is written to.
         n_most = max(n_codes, n_grams, n_in_fields)
         self._shorts = np.empty(
@@ -288,11 +262,11 @@ class Workspace:
         self._set_addresses()
 
     def learn(self, text: str) -> None:
-        """Look up what the words of a text count as."""
+        """Add the words of a text, with their numbers, to the table that the kernel reads."""
         if len(self._forms.words) > MOST_SURFACE_FORMS:
             self._forms.reset()
-        for tokens in self._counter.words(text):
-            self._forms.look_up(tokens, grow=False)
+        for words in self._counter.words(text):
+            self._forms.look_up(words, grow=False)
         self._set_addresses()
 
     def _set_addresses(self) -> None:
@@ -301,15 +275,15 @@ class Workspace:
         values = (NO_NUMBERS, forms.values) if is_hashed else (forms.values, NO_HASHES)
         known = words.slots, words.words.view("<u8"), words.offsets, words.sizes, forms.starts
         self._held = *self._arrays, *known, *values  # keeps the arrays alive
-        self.addresses = array_addresses(ROOM, self._held)
+        self.addresses = kernels.array_addresses(kernels.ROOM, self._held)
 
     def chosen(self, n: int) -> list[int]:
         """Return the first `n` categories that were chosen."""
-        return list(self._ints[N_SMALL + 2 : N_SMALL + 2 + n].tolist())
+        return list(self._ints[kernels.N_SMALL + 2 : kernels.N_SMALL + 2 + n].tolist())
 
     def rows(self, n_columns: int) -> tuple[Rows, Rows]:
         """Return what was counted: the counts, and the strengths, if they were computed."""
-        n, n_tokens = self._ints[N_SMALL : N_SMALL + 2].tolist()
+        n, n_tokens = self._ints[kernels.N_SMALL : kernels.N_SMALL + 2].tolist()
         n_entries = len(self._values) - 1
         indices, counts = self._shorts[:n].copy(), self._shorts[n_entries : n_entries + n]
         frame = np.array([0, n]), indices

@@ -77,11 +77,9 @@ class LabelledSource:
         self.clock = {} if clock is None else clock
         self.progress = progress
         self._weights = None if sample_weight is None else _checked_weights(sample_weight)
-        self._parallel: list[tuple[str, Any]] = []  # values that must match the documents
-        if self.labels is not None:
-            self._parallel.append(("labels", self.labels.lists))
-        if self._weights is not None:
-            self._parallel.append(("sample_weight", self._weights))
+        lists = None if self.labels is None else self.labels.lists
+        parallel = ("labels", lists), ("sample_weight", self._weights)  # must match the documents
+        self._parallel = [(name, values) for name, values in parallel if values is not None]
 
     @property
     def form(self) -> str:

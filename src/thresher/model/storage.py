@@ -60,20 +60,10 @@ _OPENING = b'{"__metadata__":{"thresher":"'  # from byte 8 on, in every model fi
 
 # The types of safetensors, in the order in which its library writes tensors (the widest first).
 _TYPES = {
-    "uint64": "U64",
-    "int64": "I64",
-    "float64": "F64",
-    "float32": "F32",
-    "uint32": "U32",
-    "int32": "I32",
-    "float16": "F16",
-    "uint16": "U16",
-    "int16": "I16",
-    "int8": "I8",
-    "uint8": "U8",
-    "bool": "BOOL",
-}
-
+    "uint64": "U64", "int64": "I64", "float64": "F64", "float32": "F32", "uint32": "U32",
+    "int32": "I32", "float16": "F16", "uint16": "U16", "int16": "I16", "int8": "I8",
+    "uint8": "U8", "bool": "BOOL",
+}  # fmt: skip
 _DTYPES = {code: name for name, code in _TYPES.items()}
 
 Upgrade = Callable[[dict[str, Any], dict[str, np.ndarray]], Parts]
@@ -323,7 +313,9 @@ def _read_tensors(
     def read(entry: tuple[np.dtype, tuple[int, ...], int]) -> tuple[np.ndarray, int]:
         """Return a tensor and its checksum, computed while each piece is in the cache."""
         dtype, shape, first = entry
-        array = _view(whole[start + first :], dtype, shape) if mmap else np.empty(shape, dtype)
+        buffer = whole[start + first :] if mmap and 0 not in shape else None
+        array: np.ndarray = np.ndarray(shape, dtype, buffer)
+        array.flags.writeable = not mmap
         data, checksum = array.reshape(-1).view(np.uint8), 0
         for i in range(0, len(data), PIECE_BYTES):
             piece = data[i : i + PIECE_BYTES].data
@@ -347,14 +339,6 @@ def _read_at(file: BufferedReader, piece: memoryview, offset: int) -> int:
     with _SEEKING:
         file.seek(offset)
         return file.readinto(piece)
-
-
-def _view(data: np.ndarray, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
-    array: np.ndarray = (
-        np.ndarray(shape, dtype, data) if math.prod(shape) else np.empty(shape, dtype)
-    )
-    array.flags.writeable = False
-    return array
 
 
 def _n_bytes(file: BufferedReader) -> int:
@@ -422,32 +406,28 @@ def save_model(
     model: Model, path: str | os.PathLike[str], *, remember: bool, keep_previous: bool
 ) -> None:
     """Write a model to a file; see `Categorizer.save`."""
+    columns = model.columns and {
+        name: getattr(model.columns, name) for name in ("text", "labels", "separator")
+    }
     header: dict[str, Any] = {
         "parameters": _plain_parameters(model),
         "categories": model.categories.state(),
         "documents_seen": model.documents_seen,
         "is_mode_open": model.is_mode_open,
         "late": {str(k): n for k, n in model.late.items()},
-        "columns": _plain_columns(model.columns),
+        "columns": columns,
     }
     if model.is_compacted:
         header["compacted"] = True
-    components: dict[str, Any] = {
-        "features": model.features,
-        "learner": model.learner,
-        "decisions": model.decisions,
-    }
-    if remember and model.memory is not None:
-        components["memory"] = model.memory
-    version = FORMAT_VERSION
-    if model.second_look is not None:
-        components["second_look"], version = model.second_look, LOOKED_VERSION
     tensors: dict[str, np.ndarray] = {}
-    for name, component in components.items():
-        header[name], arrays = component.state()
-        tensors |= {f"{name}.{key}": array for key, array in arrays.items()}
-    how: dict[str, Any] = {"keep_previous": keep_previous, "narrow": model.is_compacted}
-    write_model(path, header, tensors, **how, version=version)
+    for name in ("features", "learner", "decisions", "second_look", "memory"):
+        component: Any = getattr(model, name)
+        if component is not None and (remember or name != "memory"):
+            header[name], arrays = component.state()
+            tensors |= {f"{name}.{key}": array for key, array in arrays.items()}
+    version = FORMAT_VERSION if model.second_look is None else LOOKED_VERSION
+    narrow = model.is_compacted
+    write_model(path, header, tensors, keep_previous=keep_previous, narrow=narrow, version=version)
     log.info("saved to %s", path)
 
 
@@ -494,19 +474,12 @@ def _model_from_parts(
     parameters = TrainingParameters.from_plain(require_field(header, "parameters", dict))
     if not is_auto(parameters.learner):
         parameters.learner = learner
+    model = Model(parameters, categories, features, learner, decisions)
+    model.documents_seen = require_field(header, "documents_seen", int, low=0)
+    model.is_mode_open = require_field(header, "is_mode_open", bool)
+    model.columns, model.late = _columns_of(header), _late_of(header, len(categories))
     is_compacted = require_field({"compacted": False} | header, "compacted", bool)
-    model = Model(
-        parameters,
-        categories,
-        features,
-        learner,
-        decisions,
-        documents_seen=require_field(header, "documents_seen", int, low=0),
-        columns=_columns_of(header),
-        is_mode_open=require_field(header, "is_mode_open", bool),
-        late=_late_of(header, len(categories)),
-        is_compacted=is_compacted or learner.is_compacted,
-    )
+    model.is_compacted = is_compacted or learner.is_compacted
     if "second_look" in header:
         look = component_state("second_look", header, tensors)
         model.second_look = SecondLook.from_state(*look, shape, learner)
@@ -526,13 +499,6 @@ def _plain_parameters(model: Model) -> dict[str, Any]:
     plain = parameters.replace(learner=learner).plain_params()
     del plain["n_jobs"]
     return plain
-
-
-def _plain_columns(columns: Columns | None) -> dict[str, Any] | None:
-    """Return the columns that the documents were read from, as plain data for JSON."""
-    if columns is None:
-        return None
-    return {"text": list(columns.text), "labels": columns.labels, "separator": columns.separator}
 
 
 def _late_of(header: dict[str, Any], n_categories: int) -> dict[int, int]:

@@ -12,28 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from thresher.decisions import Decisions, Objective, Tuning, tune_decisions
+from thresher import limits
+from thresher.decisions import Decisions, Objective, tune_decisions
 from thresher.documents import Batch, Columns
 from thresher.engine import Threads
 from thresher.errors import DocumentError, ModelError, ParameterError, SizeWarning, counted, param
+from thresher.evaluation.folds import stratified_k_fold
 from thresher.examples import Examples, Spool
-from thresher.features import MOST_DOCUMENTS, Features
+from thresher.features import MOST_DOCUMENTS, Features, Numbering
+from thresher.fields import field_names
 from thresher.learners import Learner
 from thresher.learners.capabilities import Online, Tracking
-from thresher.limits import (
-    BYTES_TO_ANNOUNCE,
-    FEWER_FEATURES,
-    MOST_WEIGHT_BYTES,
-    check_weights,
-    give_back,
-    most_columns,
-)
 from thresher.model.categories import Categories, LabelLists, decision_mode
-from thresher.model.held_out import held_out_scores, random_documents
 from thresher.model.memory import Memory, sampled
 from thresher.model.model import Assumption, Model
 from thresher.model.parameters import TrainingParameters, is_auto
-from thresher.model.second_look import MOST_LOOKED, SecondLook
+from thresher.model.second_look import MOST_LOOKED, Candidates, SecondLook, Unseen, candidates_of
 from thresher.model.source import (
     LabelledSource,
     Progress,
@@ -46,42 +40,45 @@ from thresher.model.source import (
 from thresher.rows import Labels, Rows
 
 __all__ = [
-    "assume", "count_documents", "labelled", "model_for_stream", "new_model", "train",
-    "train_on_counts",
+    "assume", "count_documents", "fold_features", "fold_numbers", "labelled", "model_for_stream",
+    "new_model", "train", "train_on_counts",
 ]  # fmt: skip
 
-MOST_DUAL_VARIABLES = MOST_WEIGHT_BYTES // 4  # documents times categories of a linear SVM
+MOST_DUAL_VARIABLES = limits.MOST_WEIGHT_BYTES // 4  # documents times categories of a linear SVM
 LEAST_DOCUMENTS_FOR_LOOK = 500  # needed for second_look="auto" to learn a second look
 TEXTS_PER_COUNT = 1000  # texts that are counted together
 SUSPICIOUS_CATEGORIES = 1000  # with more categories, the label column may be the wrong one
+MOST_HELD_OUT_SCORES = 25_000_000  # 100 MB; beyond, only a sample of the documents is scored
 MOST_UNLABELLED = 0.05  # the largest share of documents without label assumed to be mistakes
 MISSING = {"na", "n/a", "#n/a", "<na>", "nan", "nat", "null", "nil", "none", "missing", "-", "?"}
 
 
 def train(
     parameters: TrainingParameters,
-    documents: Any,
-    labels: Any = None,
-    *,
-    sample_weight: Any = None,
+    source: LabelledSource,
     unlabelled: Any = None,
-    progress: Progress = no_progress,
     watch: Watch | None = None,
-    clock: dict[str, float] | None = None,
 ) -> Model:
-    """Return a model trained on labelled documents; the arguments are those of `Categorizer.fit`.
+    """Return a model trained on labelled documents.
 
     Counts that exceed the memory are written to a temporary file.
+
+    Parameters
+    ----------
+    parameters : TrainingParameters
+        The parameters.
+    source : LabelledSource
+        The documents; progress is reported and time is measured as it says.
+    unlabelled, watch
+        As for `Categorizer.fit`.
     """
     if unlabelled is not None and parameters.concepts is None:
         raise ParameterError(
             "Documents without labels are for concepts, and the model has none: give "
             f"{param('concepts', 100)}, or leave {param('unlabelled')} out."
         )
-    clock = {} if clock is None else clock
     original_parameters, parameters = parameters, parameters.resolved()
-    fields = parameters.fields
-    source = LabelledSource(documents, labels, None, fields, progress, clock, sample_weight)
+    progress, clock = source.progress, source.clock
     mode = "multi-label" if source.form == "indicator" else parameters.mode
     with Spool() as spool:
         untrained = new_model(parameters, source.form)
@@ -98,22 +95,14 @@ def train(
             spool.keep(present)
         unlabelled_counts, n_unlabelled = None, 0
         if unlabelled is not None:
-            unlabelled_source = LabelledSource(
-                unlabelled, None, source.columns, fields, progress, clock
+            other = LabelledSource(
+                unlabelled, None, source.columns, parameters.fields, progress, clock
             )
-            unlabelled_counts, n_unlabelled = _count_unlabelled(
-                features, unlabelled_source, parameters.seed_
-            )
+            unlabelled_counts, n_unlabelled = _count_unlabelled(features, other, parameters.seed_)
         model = train_on_counts(
-            parameters,
-            features,
-            Examples(spool),
-            categories,
-            progress,
-            watch,
-            clock,
+            parameters, features, Examples(spool), categories, progress, watch, clock,
             unlabelled_counts,
-        )
+        )  # fmt: skip
     model.parameters, model.columns = original_parameters, source.columns
     note = source.documents.columns_note if source.labels is None else ""
     names, decided = categories.names, model.decisions.mode
@@ -211,7 +200,7 @@ def _departures(
         sentence = (
             f"{features.n_spared:,} rare runs and parts of words were left out: with "
             f"{n_categories:,} categories, the weights would take more than "
-            f"{MOST_WEIGHT_BYTES / 2**30:g} GB."
+            f"{limits.MOST_WEIGHT_BYTES / 2**30:g} GB."
         )
         departures.append(Assumption(sentence))
     return departures
@@ -262,15 +251,15 @@ def train_on_counts(
         scores_by_document = _learn_decisions_by_folds(model, counts, progress, clock)
     with timed(clock, "strength"):
         weight_bytes, n_categories = model.learner.weight_bytes, counts.n_categories
-        counts = features.choose(counts, most_columns(weight_bytes, n_categories))
-        check_weights(weight_bytes, features.n_columns, n_categories)
+        counts = features.choose(counts, limits.most_columns(weight_bytes, n_categories))
+        limits.check_weights(weight_bytes, features.n_columns, n_categories)
         n_remembered = parameters.remember if isinstance(model.learner, Online) else 0
         memory = sampled(counts, n_remembered, parameters.seed_) if n_remembered else None
         strengths = features.weigh(counts)
-        give_back()
+        limits.give_back()
     with timed(clock, "learn"):
         how = {"n_jobs": parameters.n_jobs or 1, "progress": progress, "watch": watch}
-        _learn(model, strengths, memory, scores_by_document, **how)
+        _learn(model, strengths, memory, scores_by_document, how)
     if model.second_look is not None:
         model.second_look = model.second_look.grown(features.fields())
     return model
@@ -303,8 +292,8 @@ def _learn_decisions_by_folds(
     objective = objective_for(parameters.objective, mode)
     aims = names, objective, parameters.calibrate, n_documents
     with timed(clock, "tune"):
-        held_out = held_out_scores(model, counts, progress, has_evidence=bool(kind))
-        untuned, unseen = model.decisions, held_out.unseen
+        unseen, documents = held_out_scores(model, counts, progress, has_evidence=bool(kind))
+        untuned, held_out = model.decisions, _by_document(documents, unseen.scores)
         model.decisions, model.tuning = tune_decisions(
             untuned, unseen.scores, unseen.labels, *aims, unseen.folds
         )
@@ -315,14 +304,15 @@ def _learn_decisions_by_folds(
             seed, n_jobs = parameters.seed_, parameters.n_jobs or 1
             look, scores = SecondLook.fit(kind, unseen, n_documents, seed=seed, n_jobs=n_jobs)
             decisions, tuning = tune_decisions(untuned, scores, unseen.labels, *aims, unseen.folds)
-            if not _is_worse(objective, tuning, model.tuning):
+            tables = tuning.after.contingency, model.tuning.after.contingency
+            if not Objective.parse(objective or "f1").is_worse(*tables):
                 model.second_look, model.decisions, model.tuning = look, decisions, tuning
-    return held_out.by_document()
+    return held_out
 
 
-def _is_worse(objective: str | None, tuning: Tuning, other: Tuning) -> bool:
-    tables = tuning.after.contingency, other.after.contingency
-    return Objective.parse(objective or "f1").is_worse(*tables)
+def _by_document(documents: np.ndarray, scores: np.ndarray) -> dict[int, np.ndarray]:
+    """Return the scores of each document by its number."""
+    return dict(zip(documents.tolist(), scores, strict=True))
 
 
 def _learn(
@@ -330,21 +320,19 @@ def _learn(
     strengths: Examples,
     memory: Memory | None,
     scores_by_document: dict[int, np.ndarray],
-    *,
-    n_jobs: int,
-    progress: Progress,
-    watch: Watch | None,
+    how: dict[str, Any],
 ) -> None:
-    """Train the learner on all documents, and complete decisions and memory."""
+    """Train the learner on all documents, and complete decisions and memory.
+
+    `how` has the arguments of `fit_rows`: the number of threads and what is called meanwhile.
+    """
     parameters, learner, mode = model.parameters, model.learner, model.decisions.mode
-    how: Any = {"n_jobs": n_jobs, "progress": progress, "watch": watch}
-    is_tuned = _is_tuned(parameters, mode)
-    if is_tuned and not parameters.tune_folds:
+    if _is_tuned(parameters, mode) and not parameters.tune_folds:
         documents = random_documents(strengths, parameters.seed_)
-        scores = _fit_tracked(learner, strengths, documents, **how)
+        scores = _fit_tracked(learner, strengths, documents, how)
         labels = strengths.labels().take(documents)
         strengths.close()
-        give_back()
+        limits.give_back()
         objective = objective_for(parameters.objective, mode)
         if is_auto(parameters.objective) and objective and not parameters.calibrate:
             # `tune_decisions` would also estimate the quality, which takes far longer.
@@ -352,10 +340,10 @@ def _learn(
         else:
             aims = model.categories.names, objective, parameters.calibrate, model.documents_seen
             model.decisions, model.tuning = tune_decisions(model.decisions, scores, labels, *aims)
-        scores_by_document = dict(zip(documents.tolist(), scores, strict=True))
+        scores_by_document = _by_document(documents, scores)
     elif memory is not None and not scores_by_document and isinstance(learner, Tracking):
-        scores = _fit_tracked(learner, strengths, memory.numbers, **how)
-        scores_by_document = dict(zip(memory.numbers.tolist(), scores, strict=True))
+        scores = _fit_tracked(learner, strengths, memory.numbers, how)
+        scores_by_document = _by_document(memory.numbers, scores)
     else:
         learner.fit_rows(strengths, **how)
     if memory is not None:
@@ -363,13 +351,12 @@ def _learn(
         held_out = [scores_by_document.get(n, unknown) for n in memory.numbers.tolist()]
         features = model.features
         rows = features.apply(memory.rows(range(len(memory)), features.n_columns))
-        model.memory = memory.with_contributions(
-            learner.score_rows(rows, n_jobs) - np.array(held_out)
-        )
+        scores = learner.score_rows(rows, how["n_jobs"])
+        model.memory = memory.with_contributions(scores - np.array(held_out))
 
 
 def _fit_tracked(
-    learner: Any, strengths: Examples, documents: np.ndarray, *, n_jobs: int, **how: Any
+    learner: Any, strengths: Examples, documents: np.ndarray, how: dict[str, Any]
 ) -> np.ndarray:
     """Train the learner, and return approximate held-out scores of some documents.
 
@@ -379,14 +366,124 @@ def _fit_tracked(
     indices = np.full(len(strengths), -1)
     indices[documents] = np.arange(len(documents))
     with learner.tracking(indices, strengths.n_categories) as contributions:
-        learner.fit_rows(strengths, n_jobs=n_jobs, **how)
+        learner.fit_rows(strengths, **how)
     scores = contributions * -np.float32(learner.own_share)
     order, n_done = np.argsort(documents), 0  # to read a temporary file sequentially
     for rows, _ in strengths.take(documents[order]):
         for _, piece in rows.pieces():
             indices = order[n_done : (n_done := n_done + piece.n_rows)]
-            scores[indices] += learner.score_rows(piece, n_jobs)
+            scores[indices] += learner.score_rows(piece, how["n_jobs"])
     return np.asarray(scores)
+
+
+# Held-out scores by cross-validation --------------------------------------------------------------
+
+
+def random_documents(examples: Examples, seed: int) -> np.ndarray:
+    """Return document numbers in random order, at most as many as may be scored."""
+    most = max(1, MOST_HELD_OUT_SCORES // max(1, examples.n_categories))
+    return np.random.default_rng(seed).permutation(len(examples))[:most]
+
+
+def held_out_scores(
+    model: Model, counts: Examples, progress: Progress, has_evidence: bool = False
+) -> tuple[Unseen, np.ndarray]:
+    """Return held-out scores of documents in random order, and the numbers of the documents.
+
+    The documents are divided into stratified folds. For each fold, features (with their selection
+    and document frequencies) and learner are trained on the other folds, and the fold is scored. At
+    most `MOST_HELD_OUT_SCORES` scores are computed, but training always uses all documents.
+
+    Parameters
+    ----------
+    model : Model
+        The model, with parameters and the features that counted the documents; not changed.
+    counts : Examples
+        The counts of the documents.
+    progress : callable
+        Called with the stage, the number of documents processed, and the share done or None.
+    has_evidence : bool, default=False
+        Whether to return the contributions of words to the scores, for a second look.
+    """
+    labels = counts.labels()
+    folds = fold_numbers(model.parameters, labels)
+    documents = random_documents(counts, model.parameters.seed_)
+    scores = np.empty((len(documents), labels.n_categories), np.float32)
+    candidates: list[Candidates] = []
+    order: list[np.ndarray] = []
+    for fold in range(folds.max() + 1):
+
+        def report(stage: str, n: int, share: float | None, number: int = fold + 1) -> None:
+            progress(f"tuning, fold {number}, {stage}", n, share)
+
+        training, rows = np.flatnonzero(folds != fold), np.flatnonzero(folds[documents] == fold)
+        rows = rows[np.argsort(documents[rows])]  # to read a temporary file sequentially
+        if len(rows):
+            tested = documents[rows]
+            scores[rows], fold_candidates = _scores_of_fold(
+                model, counts, training, tested, has_evidence, report
+            )
+            candidates.append(fold_candidates)
+            order.append(rows)
+    known = labels.take(documents)
+    weights = np.ones(len(documents)) if known.weights is None else known.weights
+    evidence = Candidates.concatenate(candidates)
+    if has_evidence:
+        evidence = evidence.take(np.argsort(np.concatenate(order)))
+    return Unseen(scores, evidence, known, folds[documents], weights), documents
+
+
+def _scores_of_fold(
+    model: Model,
+    counts: Examples,
+    training: np.ndarray,
+    tested: np.ndarray,
+    has_evidence: bool,
+    progress: Progress,
+) -> tuple[np.ndarray, Candidates]:
+    """Return the scores of the documents `tested`, after training on the documents `training`."""
+    parameters = model.parameters
+    examples, learner = counts.take(training).apart(), parameters.new_learner()
+    features = fold_features(parameters, model.features, learner, examples)
+    n_categories = counts.n_categories
+    strengths = features.fit(examples, limits.most_columns(learner.weight_bytes, n_categories))
+    limits.check_weights(learner.weight_bytes, features.n_columns, n_categories)
+    limits.give_back()
+    n_jobs = parameters.n_jobs or 1
+    learner.fit_rows(strengths, n_jobs=n_jobs, progress=progress)
+    fields = features.fields(), len(field_names(parameters.fields))
+    scores, candidates = [], []
+    for counted_rows, _ in counts.take(tested):
+        rows = features.apply(counted_rows)
+        scores.append(learner.score_rows(rows, n_jobs=n_jobs))
+        if has_evidence:
+            candidates.append(candidates_of(scores[-1], rows, learner, *fields))
+    return np.concatenate(scores), Candidates.concatenate(candidates)
+
+
+def fold_numbers(parameters: TrainingParameters, labels: Labels) -> np.ndarray:
+    """Return the fold in which each document is held out."""
+    folds = np.empty(labels.n_rows, np.int64)
+    n_folds, seed = min(parameters.tune_folds, labels.n_rows), parameters.seed_
+    for number, split in enumerate(stratified_k_fold(labels, n_folds, random_state=seed)):
+        folds[split.test] = number
+    return folds
+
+
+def fold_features(
+    parameters: TrainingParameters, whole: Features, learner: Learner, counts: Examples
+) -> Features:
+    """Return untrained features for a fold; `whole` are those that counted all documents."""
+    columns_of_counts: Sequence[np.ndarray] = whole.blocks, whole.fields()
+    if whole.columns is not None:
+        columns_of_counts = list(whole.columns.of_counts())
+    if whole.is_hashed:
+        columns = Numbering.hashed(np.ones(counts.n_columns, bool), *columns_of_counts)
+    else:
+        columns = Numbering.as_met(counts, *columns_of_counts)
+    features = Features(parameters, learner.preferred_strength, None, columns)
+    features.n_concepts = counts.n_concepts  # computed already, or learned from the fold
+    return features
 
 
 # Checks before and during training ----------------------------------------------------------------
@@ -420,21 +517,21 @@ def check_learnable(labels: Labels, categories: Categories) -> None:
 def warn_of_size(learner: Learner, n_columns: int, labels: Labels, columns: Columns | None) -> None:
     """Warn of suspiciously many categories, or of high memory use, before training."""
     n, n_categories = labels.n_rows, labels.n_categories
-    size = min(MOST_WEIGHT_BYTES, n_columns * n_categories * learner.weight_bytes)
+    size = min(limits.MOST_WEIGHT_BYTES, n_columns * n_categories * learner.weight_bytes)
     if n_categories >= SUSPICIOUS_CATEGORIES and 2 * n_categories > n:
         name = f' "{columns.labels}"' if columns is not None and columns.labels else ""
         sentence = (
             f"There are {n_categories:,} categories for {n:,} documents: is{name} really the "
             "column of the labels?"
         )
-    elif size >= BYTES_TO_ANNOUNCE:
+    elif size >= limits.BYTES_TO_ANNOUNCE:
         sentence = f"{counted(n_columns, 'feature')} and {counted(n_categories, 'category')}:"
     else:
         return
-    if size >= BYTES_TO_ANNOUNCE:
+    if size >= limits.BYTES_TO_ANNOUNCE:
         sentence += (
             f" The weights will take about {size / 2**30:.1f} GB, and up to five times that while "
-            f"they are learned; to take less, {FEWER_FEATURES}."
+            f"they are learned; to take less, {limits.FEWER_FEATURES}."
         )
     warnings.warn(sentence, SizeWarning, stacklevel=4)
 

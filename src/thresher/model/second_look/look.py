@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from thresher._kernels.second_look import (
-    LIFT,
-    LIKELIEST,
-    MARGIN,
-    N_OTHERS,
-    OF_FIELDS,
-    POSITIVES,
-    PROBABILITY,
-    RANK,
-    replace_scores,
-)
+from thresher._kernels import second_look as kernels
 from thresher.engine import engine_for
-from thresher.errors import ModelError
+from thresher.errors import ModelError, counted
 from thresher.model.second_look.linear import Linear
 from thresher.model.second_look.pairs import (
     MOST_CANDIDATES,
@@ -38,6 +29,7 @@ Kind = Literal["trees", "linear"]
 Judge = BoostedTrees | Linear
 JUDGES: dict[str, type[BoostedTrees] | type[Linear]] = {"trees": BoostedTrees, "linear": Linear}
 DOCUMENTS_AT_ONCE = 2000  # scored together
+LEAST_SHARE = 1e-6  # smaller contributions are rounding errors and get no line
 MOST_LOOKED = 50_000  # documents to learn from; of more, the first ones of a random order
 
 
@@ -72,24 +64,14 @@ class Unseen(NamedTuple):
 class View(NamedTuple):
     """The explanation of a second score of a document for a category.
 
-    `words`, `among`, `together`, `frequency` and `base` add up to `score`. A category that is not
-    among the candidates has no rank.
+    `words` and the shares of the lines add up to the score.
     """
 
-    score: float
-    n_candidates: int
-    rank: int | None = None  # among the candidates, from 1
-    scale: float = 1.0  # average units of the second score per unit of the learner's score
-    words: float = 0.0  # the contribution of the words
-    among: float = 0.0  # the contribution of the rank
-    rival: int | None = None  # the best other category
-    margin: float = 0.0  # the distance to the rival, in units of the second score
-    together: float = 0.0  # the contribution of categories that occur together
-    other: int | None = None  # the category that contributes most to that
-    given: float = 0.0  # the share of its documents that have this category too
-    positives: float = 0.0  # the number of documents of the category
-    frequency: float = 0.0  # the contribution of that number
-    base: float = 0.0  # the constant
+    words: float  # the contribution of the words
+    scale: (
+        float | None
+    )  # average units of the second score per unit of the learner's; None: no words
+    lines: list[tuple[str, float, float]]  # what else contributes: names, strengths and shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +119,7 @@ class SecondLook:
         *,
         seed: int = 0,
         n_jobs: int = 1,
-    ) -> tuple[Self, np.ndarray]:
+    ) -> tuple[SecondLook, np.ndarray]:
         """Return a second look, and cross-validated scores of the documents.
 
         Parameters
@@ -154,8 +136,18 @@ class SecondLook:
             The number of threads, which does not change the result.
         """
 
-        def learn(documents: np.ndarray) -> tuple[Pairs, Judge]:
-            return _learned(kind, unseen.take(documents), seed)
+        n_kinds = unseen.candidates.evidence.shape[2]
+        n_fields = max(0, n_kinds - kernels.OF_FIELDS)
+
+        def learn(documents: np.ndarray) -> SecondLook:
+            scores, candidates, labels, _, weights = unseen.take(documents)
+            pairs = Pairs.fit(scores, candidates.numbers, labels, weights)
+            facts = pairs.describe(scores, candidates)
+            truth = are_of(candidates.numbers, labels)
+            each = None if (weights == 1).all() else np.repeat(weights, truth.shape[1])
+            flat = facts.reshape(-1, facts.shape[2])
+            judge = JUDGES[kind].fit(flat, truth.ravel(), each, seed=seed)
+            return cls(kind, pairs, judge, n_kinds > 0, n_fields, n_learned)
 
         folds = np.unique(unseen.folds)
         training = [np.flatnonzero(unseen.folds != fold) for fold in folds]
@@ -163,10 +155,8 @@ class SecondLook:
         scores = np.empty_like(unseen.scores)
         for fold, look in zip(folds, of_folds, strict=True):
             test = np.flatnonzero(unseen.folds == fold)
-            scores[test] = _judged(*look, unseen.scores[test], unseen.candidates.take(test))
-        n_kinds = unseen.candidates.evidence.shape[2]
-        n_fields = max(0, n_kinds - OF_FIELDS)
-        return cls(kind, *whole, n_kinds > 0, n_fields, n_learned), scores
+            scores[test] = look._judged(unseen.scores[test], unseen.candidates.take(test))
+        return whole, scores
 
     @property
     def n_known(self) -> int:
@@ -198,7 +188,7 @@ class SecondLook:
             some_rows = rows if len(some) == len(scores) else rows.take(some)
             added = None if contributions is None else contributions[some]
             candidates = self.candidates(scores[some], some_rows, learner, added)
-            return _judged(self.pairs, self.judge, scores[some], candidates)
+            return self._judged(scores[some], candidates)
 
         starts = range(0, len(scores), DOCUMENTS_AT_ONCE)
         return np.concatenate(list(engine_for(n_jobs).map(look, starts)))
@@ -220,8 +210,17 @@ class SecondLook:
             return None
         numbers = pairs.scale, pairs.slope, pairs.total, judge.base, judge.least - 1
         of_pairs = pairs.offsets, pairs.positives, pairs.indptr, pairs.others, pairs.both
-        sizes = min(MOST_CANDIDATES, self.n_known), OF_FIELDS + self.n_fields
+        sizes = min(MOST_CANDIDATES, self.n_known), kernels.OF_FIELDS + self.n_fields
         return *sizes, self.fields, np.array(numbers), *of_pairs, *judge.tables
+
+    def _judged(self, scores: np.ndarray, candidates: Candidates) -> np.ndarray:
+        """Return the scores of the classifier for candidates, and lower ones for others."""
+        pairs, judge = self.pairs, self.judge
+        facts = pairs.describe(scores, candidates)
+        judged = judge.score(facts.reshape(-1, facts.shape[2])).reshape(candidates.numbers.shape)
+        after, lowest, n = scores.copy(), judge.least - 1, pairs.n_categories
+        kernels.replace_scores(after, n, pairs.scale, lowest, candidates.numbers, judged)
+        return after
 
     def candidates(
         self, scores: np.ndarray, rows: Rows, learner: Any, contributions: np.ndarray | None = None
@@ -230,38 +229,38 @@ class SecondLook:
         fields = self.fields, self.n_fields
         return candidates_of(scores, rows, learner, *fields, self.n_known, contributions)
 
-    def explained(self, rows: Rows, learner: Any, number: int) -> View:
+    def explained(self, rows: Rows, learner: Any, number: int, names: Sequence[str]) -> View:
         """Return the explanation of a document's score for a category, given its strengths."""
         scores = learner.score_rows(rows)
         candidates = self.candidates(scores, rows, learner)
-        after = _judged(self.pairs, self.judge, scores, candidates)
-        score, numbers = float(after[0, number]), candidates.numbers[0]
-        ranks = np.flatnonzero(numbers == number)
-        if not len(ranks):
-            return View(score, len(numbers))
-        facts = self.pairs.describe(scores, candidates)[0]
-        rank, first = int(ranks[0]), facts.shape[1] - N_OTHERS
-        *shares, base = self.judge.shares(facts[rank : rank + 1])[0].tolist()
-        probabilities = facts[:, first + PROBABILITY]
-        given = [self.pairs.given(number, int(j)) if j != number else 0.0 for j in numbers]
-        other = int(np.argmax(probabilities * given)) if any(given) else None
-        rival = None if len(numbers) == 1 else int(numbers[1 if rank == 0 else 0])
-        return View(
-            score=score,
-            n_candidates=len(numbers),
-            rank=rank + 1,
-            scale=self.pairs.slope / self.pairs.scale,
-            words=sum(shares[: first + 1]),
-            among=shares[first + RANK] + shares[first + MARGIN],
-            rival=rival,
-            margin=self.pairs.slope * float(facts[rank, first + MARGIN]),
-            together=sum(shares[first + LIKELIEST : first + LIFT + 1]),
-            other=None if other is None else int(numbers[other]),
-            given=0.0 if other is None else given[other],
-            positives=float(self.pairs.positives[number]),
-            frequency=shares[first + POSITIVES],
-            base=base,
-        )
+        numbers, pairs = candidates.numbers[0], self.pairs
+        if number not in numbers:
+            after = self._judged(scores, candidates)
+            feature = f"(not among its {len(numbers)} likeliest categories)"
+            return View(0.0, None, [(feature, 1.0, float(after[0, number]))])
+        facts, index = pairs.describe(scores, candidates)[0], int(np.argmax(numbers == number))
+        first = facts.shape[1] - kernels.N_OTHERS
+        *shares, base = self.judge.shares(facts[index : index + 1])[0].tolist()
+        rank = f"({_ordinal(index + 1)} of its likeliest categories"
+        if len(numbers) > 1:
+            margin = pairs.slope * float(facts[index, first + kernels.MARGIN])
+            rival = names[numbers[1 if index == 0 else 0]]
+            rank += f", {abs(margin):.2f} {'above' if margin > 0 else 'below'} {rival}"
+        among = shares[first + kernels.RANK] + shares[first + kernels.MARGIN]
+        lines: list[tuple[str, float, float]] = [(f"{rank})", index + 1, among)]
+        together = sum(shares[first + kernels.LIKELIEST : first + kernels.LIFT + 1])
+        given = [pairs.given(number, int(j)) if j != number else 0.0 for j in numbers]
+        if any(given):
+            other = int(np.argmax(facts[:, first + kernels.PROBABILITY] * given))
+            share = f"{100 * given[other]:.0f} % of whose documents have {names[number]}"
+            lines.append((f"(beside {names[numbers[other]]}, {share})", given[other], together))
+        elif abs(together) > LEAST_SHARE:
+            lines.append(("(beside categories that it never came with)", 0.0, together))
+        positives = float(pairs.positives[number])
+        prior = f"(prior: {counted(round(positives), 'training document')})"
+        lines.append((prior, positives, shares[first + kernels.POSITIVES]))
+        lines.append((learner.constant_name, 1.0, base))
+        return View(sum(shares[: first + 1]), pairs.slope / pairs.scale, lines)
 
     def grown(self, fields: np.ndarray) -> Self:
         """Return a second look for other columns, given the field of each column."""
@@ -311,22 +310,5 @@ class SecondLook:
         return cls(kind, pairs, judge, has_evidence, n_fields, n_learned, fields)  # type: ignore
 
 
-def _learned(kind: Kind, unseen: Unseen, seed: int) -> tuple[Pairs, Judge]:
-    """Return the description of pairs and the classifier, learned from documents."""
-    scores, candidates, labels, _, weights = unseen
-    pairs = Pairs.fit(scores, candidates.numbers, labels, weights)
-    facts = pairs.describe(scores, candidates)
-    truth = are_of(candidates.numbers, labels)
-    each = None if (weights == 1).all() else np.repeat(weights, truth.shape[1])
-    flat = facts.reshape(-1, facts.shape[2])
-    return pairs, JUDGES[kind].fit(flat, truth.ravel(), each, seed=seed)
-
-
-def _judged(pairs: Pairs, judge: Judge, scores: np.ndarray, candidates: Candidates) -> np.ndarray:
-    """Return the scores of the classifier for candidates, and lower ones for other categories."""
-    facts = pairs.describe(scores, candidates)
-    judged = judge.score(facts.reshape(-1, facts.shape[2])).reshape(candidates.numbers.shape)
-    after = scores.copy()
-    lowest = judge.least - 1
-    replace_scores(after, pairs.n_categories, pairs.scale, lowest, candidates.numbers, judged)
-    return after
+def _ordinal(rank: int) -> str:
+    return f"{rank}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(rank, 'th') }"
