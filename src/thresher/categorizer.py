@@ -23,11 +23,11 @@ from thresher.model.model import Model, check_will_be_probable
 from thresher.model.parameters import TrainingParameters
 from thresher.model.shared import ScoredBatch, SharedModel, Tested, scored_batches
 from thresher.model.source import LabelledSource, Progress, Watch, no_progress, open_source
-from thresher.model.storage import load_model, save_model
 from thresher.model.train import model_for_stream, train
 from thresher.parameters import Whole, available_if
 
 if TYPE_CHECKING:
+    from thresher.answers.answer import Answer
     from thresher.decisions import Decisions, Form, Tuning
     from thresher.documents import Columns
     from thresher.evaluation import Evaluation
@@ -306,16 +306,12 @@ class Categorizer(TrainingParameters):
         -------
         ndarray of float32, documents by categories
         """
-        if _is_short_list(documents):
-            with self.shared_.reading() as model:
-                return model.scores(documents, self.n_jobs_)
-        nothing = np.zeros((0, len(self.model_.categories)), np.float32)
-        return np.concatenate([batch.scores for batch in self._batches(documents)] or [nothing])
+        return self._columns(documents, lambda model, scores: scores)[1]
 
     def decision_function(self, documents: Any) -> np.ndarray:
         """Return scores as scikit-learn has them: one number for each document of two classes."""
-        scores = self.scores(documents)
-        if self.decisions_.mode == "single-label" and scores.shape[1] == 2:
+        labels, scores = self._columns(documents, lambda model, scores: scores)
+        if self.decisions_.mode == "single-label" and len(labels) == 2:
             return np.asarray(scores[:, 1] - scores[:, 0])
         return scores
 
@@ -335,7 +331,7 @@ class Categorizer(TrainingParameters):
         -------
         ndarray of float64, documents by categories
         """
-        return self.probabilities(self.scores(documents))
+        return self._columns(documents, Model.probabilities)[1]
 
     def _check_predict_proba(self) -> None:
         """Raise `NoProbabilitiesError` if there will be no probabilities."""
@@ -423,8 +419,31 @@ class Categorizer(TrainingParameters):
         """
         from thresher.answers.answer import ranked_labels
 
-        scores, labels = self.scores(documents), self.model_.categories.labels
+        labels, scores = self._columns(documents, lambda model, scores: scores)
         return ranked_labels(scores, labels, _checked_top(top))
+
+    def answers(
+        self,
+        documents: Any,
+        *,
+        top: int | None = None,
+        scores: bool = False,
+        probabilities: bool = False,
+    ) -> Iterator[Answer]:
+        """Yield an `Answer` for each document, with the fields of JSON results.
+
+        Parameters
+        ----------
+        documents
+            As for `fit`.
+        top, scores, probabilities
+            As for `predict_table`.
+        """
+        from thresher.answers.answer import AnswerOptions, map_answers
+
+        options = AnswerOptions(_checked_top(top) or 0, scores, probabilities)
+        source = self._source(documents)
+        return chain.from_iterable(map_answers(list, self.shared_, source, options, self.n_jobs_))
 
     def explain(self, text: Any, category: Any = None) -> Explanation:
         """Return why a document gets a category, or does not.
@@ -505,6 +524,21 @@ class Categorizer(TrainingParameters):
         for scored in self._batches(documents, labels, progress, clock):
             yield scored.batch, scored.scores
 
+    def _columns(
+        self, documents: Any, values: Callable[[Model, np.ndarray], np.ndarray]
+    ) -> tuple[list[Any], np.ndarray]:
+        """Return labels and `values(model, scores)` for the categories known at the beginning."""
+        with self.shared_.reading() as model:
+            known = Categories(model.categories)
+            if _is_short_list(documents):
+                return known.labels, values(model, model.scores(documents, self.n_jobs_))
+
+        def columns(model: Model, batch: Batch, scores: np.ndarray) -> np.ndarray:
+            return values(model, scores)[:, model.categories.columns_for(known)]
+
+        blocks = list(self.shared_.map(columns, self._source(documents), self.n_jobs_))
+        return known.labels, np.concatenate(blocks or [np.zeros((0, len(known)), np.float32)])
+
     def _source(self, documents: Any, labels: Any = None, *options: Any) -> LabelledSource:
         return LabelledSource(documents, labels, self.model_.columns, self.fields, *options)
 
@@ -563,7 +597,7 @@ class Categorizer(TrainingParameters):
             file is removed, as it is no longer the previous one.
         """
         with self.shared_.reading() as model:
-            save_model(model, path, remember=remember, keep_previous=keep_previous)
+            model.save(path, remember=remember, keep_previous=keep_previous)
 
     @classmethod
     def load(
@@ -585,7 +619,7 @@ class Categorizer(TrainingParameters):
             Map the file into memory instead of reading it, so that several processes share its
             weights. Replace such a file by renaming another one (as `save` does), never in place.
         """
-        return cls._of(load_model(path, learners=learners, mmap=mmap))
+        return cls._of(Model.load(path, learners=learners, mmap=mmap))
 
     @classmethod
     @contextmanager

@@ -1,13 +1,14 @@
-"""The answers of a model for a batch of documents, and the ways to show them.
+"""The answer of a model for one document, and the ways to show it.
 
 An answer has the same fields everywhere: in a line of text, in JSON and in the columns of a table.
-All are computed by columns, which is much faster than document by document.
+`Answers` computes the answers of a batch by columns, which is much faster than one by one.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
@@ -24,7 +25,7 @@ from thresher.model.shared import SharedModel
 from thresher.model.source import LabelledSource
 
 __all__ = [
-    "AnswerOptions", "Answers", "Table", "answer_table", "best_categories", "map_answers",
+    "Answer", "AnswerOptions", "Answers", "RankedLabel", "Table", "answer_table", "best_categories", "map_answers",
     "ranked_labels", "with_extra_columns",
 ]  # fmt: skip
 
@@ -46,6 +47,52 @@ class AnswerOptions(NamedTuple):
 
 
 LABELS_ONLY = AnswerOptions()
+
+
+class RankedLabel(NamedTuple):
+    """A category in a ranking."""
+
+    label: Any
+    score: float
+    probability: float | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer of a model for one document.
+
+    Attributes
+    ----------
+    document : str
+        The location of the document: file and line, row, or path.
+    labels : list of labels
+        The chosen categories, those farthest above their thresholds first.
+    scores : dict or None
+        The scores of the chosen categories, or of all, by name.
+    probabilities : dict or None
+        The probabilities of the same categories.
+    ranking : list of RankedLabel or None
+        The best categories, chosen or not.
+    note : str or None
+        "no text", or "skipped: " and the reason.
+    """
+
+    document: str
+    labels: list[Any]
+    scores: dict[str, float] | None = None
+    probabilities: dict[str, float] | None = None
+    ranking: list[RankedLabel] | None = None
+    note: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as a dict for JSON, without the fields that are None."""
+        fields = {name: value for name, value in vars(self).items() if value is not None}
+        if self.ranking is not None:
+            fields["ranking"] = [
+                {name: value for name, value in ranked._asdict().items() if value is not None}
+                for ranked in self.ranking
+            ]
+        return fields
 
 
 class Answers:
@@ -85,6 +132,35 @@ class Answers:
 
     def __len__(self) -> int:
         return len(self.batch) + len(self.batch.skipped)
+
+    def __iter__(self) -> Iterator[Answer]:
+        """Return the answers in the order of the documents."""
+        chosen, bounds = self.chosen.tolist(), pairwise(self.ends.tolist())
+        answers = [
+            self._answer(i, chosen[start:end], note)
+            for i, ((start, end), note) in enumerate(
+                zip(bounds, self._notes.to_pylist(), strict=True)
+            )
+        ]
+        skipped = [
+            Answer(escaped(document.location), [], note=f"skipped: {document.reason}")
+            for document in self.batch.skipped
+        ]
+        return iter(self._with_skipped(answers, skipped))
+
+    def _answer(self, i: int, chosen: list[int], note: str | None) -> Answer:
+        shown = range(len(self.names)) if self.options.scores else chosen
+        scores = [_short(value) for value in self.scores[i]]
+        chances = None if self.chances is None else [_short(value) for value in self.chances[i]]
+        best = None if self.best is None else self.best[i].tolist()
+        return Answer(
+            self.batch.location(i),
+            [self.labels[k] for k in chosen],
+            {self.names[k]: scores[k] for k in shown},
+            chances and {self.names[k]: chances[k] for k in shown},
+            best and [RankedLabel(self.labels[k], scores[k], chances and chances[k]) for k in best],
+            note,
+        )
 
     @cached_property
     def _rows(self) -> np.ndarray:
@@ -169,7 +245,7 @@ class Answers:
     # ---- lines of text -----------------------------------------------------------------------
 
     def json_lines(self, has_row: bool = False) -> memoryview:
-        """Return a line of JSON for each answer, in UTF-8; docs/results.md describes the fields.
+        """Return a line of JSON for each answer, as `Answer.to_dict` has it, in UTF-8.
 
         Parameters
         ----------
@@ -251,6 +327,11 @@ def _only_known(
 
 def taken(array: pa.Array, numbers: np.ndarray) -> pa.Array:
     return array.take(numbers_to_arrow(numbers, numbers < 0))
+
+
+def _short(value: Any) -> float:
+    """Return a number rounded to its shortest decimal representation."""
+    return float(str(value))
 
 
 def ranked_labels(

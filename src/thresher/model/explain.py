@@ -24,7 +24,7 @@ from thresher.rows import Rows
 from thresher.text.places import Entry
 
 if TYPE_CHECKING:
-    from thresher.model.model import Model
+    from thresher.model.model import Model, Reading
     from thresher.model.second_look import SecondLook
 
 __all__ = ["explain", "rules_of", "strongest_features", "tree_of"]
@@ -37,16 +37,17 @@ MOST_WORTH = 3.0
 MOST_WORDS_CHANGED = 12  # longer lists of words to add or remove would not help users
 
 
-def explain(model: Model, text: str, category: Any = None) -> Explanation:
+def explain(reading: Reading, number: int = 0, category: Any = None) -> Explanation:
     """Return the explanation of a decision about a text, by default of the best category."""
+    model, scores = reading.model, reading.scores[[number]]
     if not len(model.categories):
         raise ModelError("The model has no category yet: there is no decision to explain.")
-    strengths = model.features.apply(model.features.count([text]))
-    scores = model.score_rows(strengths)
+    strengths = reading.strengths.take(np.array([number]))
     margins = scores[0] - model.decisions.thresholds
     index = int(np.argmax(margins)) if category is None else model.categories.number(category)
     is_chosen = bool(model.decisions.decide(scores)[0, index])
-    return _Decision(model, str(text), strengths, index, is_chosen).explanation(margins)
+    text = str(reading.texts[number])
+    return _Decision(model, text, strengths, index, is_chosen).explanation(margins)
 
 
 def strongest_features(
@@ -359,7 +360,7 @@ class _Decision:
         if not texts:
             return None
         decisions = self.model.decisions
-        scores = self.model.scores_of_batch(texts)
+        scores = self.model.read(texts).scores
         decided = decisions.decide(scores)
         reversed_ = np.flatnonzero(decided[:, self.index] != self.is_chosen)
         if not len(reversed_):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -25,10 +26,12 @@ from thresher.rows import Labels, Rows
 
 if TYPE_CHECKING:
     from thresher.model.explanation import Explanation
+    from thresher.model.learn import Learned
     from thresher.model.parameters import TrainingParameters
     from thresher.model.single import SingleTextReader
+    from thresher.model.source import LabelledSource
 
-__all__ = ["Assumption", "Model", "check_will_be_probable"]
+__all__ = ["Assumption", "Model", "Reading", "check_will_be_probable"]
 
 NO_PROBABILITIES = (
     f"The model has no probabilities: train it with {param('calibrate', 'sigmoid')}, or "
@@ -50,11 +53,34 @@ class Assumption(NamedTuple):
     is_doubtful: bool = False  # whether it may well be wrong, so that Python warns of it
 
 
+class Reading(NamedTuple):
+    """Texts that have been counted and scored once."""
+
+    model: Model
+    texts: Sequence[str]
+    strengths: Rows
+    scores: np.ndarray  # (documents, categories), after the second look
+
+    def labels(self) -> list[list[Any]]:
+        """Return the labels of each text, those farthest above their thresholds first."""
+        return self.model.labels_of(self.scores)
+
+    def probabilities(self) -> np.ndarray:
+        """Return the probability of each category for each text."""
+        return self.model.probabilities(self.scores)
+
+    def explanation(self, number: int = 0, category: Any = None) -> Explanation:
+        """Return the explanation of a decision, by default of the best category."""
+        from thresher.model.explain import explain
+
+        return explain(self, number, category)
+
+
 @dataclass(eq=False)
 class Model:
     """A text categorizer that has been trained, or is ready to be.
 
-    Reading (`scores`, `labels`, `explain`, ...) changes nothing, so that any number of
+    Reading (`read`, `scores`, `labels`, `explain`, ...) changes nothing, so that any number of
     threads can read. The methods that change a model must be called by one thread while no other
     uses it; `SharedModel` takes care of that.
 
@@ -135,6 +161,19 @@ class Model:
 
     # ---- reading -----------------------------------------------------------------------------
 
+    def read(self, texts: Any, n_jobs: int = 1) -> Reading:
+        """Count and score texts once, for everything that can be asked about them.
+
+        Parameters
+        ----------
+        texts : list of str or Arrow array of strings
+            The texts.
+        n_jobs : int, default=1
+            Threads, which never change the result.
+        """
+        strengths = self.features.apply(self.features.count(texts, n_jobs=n_jobs))
+        return Reading(self, texts, strengths, self.score_rows(strengths, n_jobs))
+
     def score_rows(self, strengths: Rows, n_jobs: int = 1) -> np.ndarray:
         """Return the scores of documents, given their strengths."""
         scores = self.learner.score_rows(strengths, n_jobs)
@@ -145,19 +184,14 @@ class Model:
     def scores(self, texts: Any, n_jobs: int = 1) -> np.ndarray:
         """Return the scores of texts: float32, documents by categories."""
         reader = self.single_reader(texts) if len(texts) <= TEXTS_READ_SINGLY else None
-        return self.scores_of_batch(texts, n_jobs) if reader is None else reader.scores(texts)
+        return self.read(texts, n_jobs).scores if reader is None else reader.scores(texts)
 
     def labels(self, texts: Any, n_jobs: int = 1) -> list[list[Any]]:
         """Return the labels of each text, those farthest above their thresholds first."""
         reader = self.single_reader(texts) if len(texts) <= TEXTS_READ_SINGLY else None
         if reader is None:
-            return self.labels_of(self.scores_of_batch(texts, n_jobs))
+            return self.read(texts, n_jobs).labels()
         return [reader.labels(text, self) for text in texts]
-
-    def scores_of_batch(self, texts: Any, n_jobs: int = 1) -> np.ndarray:
-        """Return the scores of texts that are read as one batch."""
-        features = self.features
-        return self.score_rows(features.apply(features.count(texts, n_jobs=n_jobs)), n_jobs)
 
     def labels_of(self, scores: np.ndarray) -> list[list[Any]]:
         """Return the labels that scores lead to."""
@@ -220,10 +254,9 @@ class Model:
 
     def explain(self, document: Any, category: Any = None) -> Explanation:
         """Return why a document gets a category, or does not; see `Categorizer.explain`."""
-        from thresher.model.explain import explain
-
         others = self.columns.text if self.columns else ()
-        return explain(self, as_text(document, self.parameters.fields, others), category)
+        text = as_text(document, self.parameters.fields, others)
+        return self.read([text]).explanation(0, category)
 
     # ---- changing ----------------------------------------------------------------------------
 
@@ -234,6 +267,18 @@ class Model:
                 "The model was compacted: what learning needs is left out. Learn with the model "
                 "that it was made from, and compact that again."
             )
+
+    def learn(self, source: LabelledSource, **options: Any) -> Learned:
+        """Learn documents, completely or not at all, and return the result; see `Update`."""
+        from thresher.model.learn import Update
+
+        update = Update(self, source, **options)
+        if update.can_be_undone:
+            return update.apply(self)
+        changed = copy.deepcopy(self)
+        learned = update.apply(changed)
+        self.__dict__ = changed.__dict__
+        return learned
 
     def tune(
         self,
@@ -364,6 +409,21 @@ class Model:
             )
             stages = ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in clock.items())
             log.info("%s %s: %s, %s (%s)", action, *sizes, stages)
+
+    # ---- files -------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str], **options: bool) -> None:
+        """Write the model to a file; see `Categorizer.save`."""
+        from thresher.model.storage import save_model
+
+        save_model(self, path, **options)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str], **options: Any) -> Model:
+        """Read a model from a file; see `Categorizer.load`."""
+        from thresher.model.storage import load_model
+
+        return load_model(path, **options)
 
 
 def learner_probabilities(learner: Learner) -> Callable[[np.ndarray], np.ndarray] | None:
