@@ -15,8 +15,10 @@ import numpy as np
 from thresher.errors import ModelError, ParameterError, brief, escaped, param
 from thresher.limits import LARGEST, MOST_ROUNDS, MOST_THINGS, MOST_THREADS
 
-__all__ = ["AUTO", "Choice", "Estimator", "Flag", "Kind", "Number", "Pair", "Parameter", "Share"]
-__all__ += ["ROUNDS", "THREADS", "Some", "Text", "Whole", "available_if", "inherited", "parameter"]
+__all__ = [
+    "AUTO", "N_JOBS", "ROUNDS", "THREADS", "Choice", "Estimator", "Flag", "Kind", "Number", "Pair",
+    "Parameter", "Share", "Some", "Text", "Whole", "available_if", "inherited", "parameter",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -261,6 +263,11 @@ def parameter(
 def inherited(*, default: Any) -> Any:
     """Declare another default for a parameter of a base class."""
     return Parameter(default)
+
+
+N_JOBS = parameter(
+    default=1, kind=THREADS, words="Threads; the result does not depend on how many."
+)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(parameter, inherited))

@@ -277,53 +277,6 @@ def grow_tree(
     return Columns(rows).grower()(np.asarray(positive, bool), weights, Growth(**limits))
 
 
-def count_tree(
-    splits: Any,
-    rows: Rows,
-    positive: np.ndarray,
-    weights: np.ndarray | None = None,
-    smoothing: float = 1.0,
-) -> Tree:
-    """Return a tree of given tests with the counts of some documents.
-
-    Parameters
-    ----------
-    splits : tuple or None
-        A test as (column, threshold, left, right), the last two being tests or None for a leaf.
-    rows, positive, weights, smoothing
-        As for `grow_tree`.
-
-    Examples
-    --------
-    >>> rows = Rows(np.array([0, 1, 2]), np.zeros(2, np.int32), np.array([1, 2], np.float32), 1)
-    >>> count_tree((0, 2, None, None), rows, np.array([False, True])).n_documents.tolist()
-    [2.0, 1.0, 1.0]
-    """
-    columns: list[int] = []
-    thresholds: list[float] = []
-    children: list[list[int]] = []
-    waiting: list[tuple[Any, int, int]] = [(splits, -1, 0)]
-    while waiting:
-        test, parent, side = waiting.pop()
-        node = len(columns)
-        if parent >= 0:
-            children[parent][side] = node
-        column, threshold, left, right = (-1, 0.0, None, None) if test is None else test
-        if not -1 <= column < rows.n_columns:
-            raise ParameterError(f"Column {column} is tested, and there are {rows.n_columns}.")
-        columns.append(column)
-        thresholds.append(threshold)
-        children.append([-1, -1])
-        if test is not None:
-            waiting += [(right, node, 1), (left, node, 0)]
-    sides = np.array(children, np.int32).T.copy()
-    nothing = np.zeros(len(columns))
-    tree = Tree(
-        np.array(columns, np.int32), np.array(thresholds, np.float32), *sides, *[nothing] * 3
-    ).counts(rows, np.asarray(positive, bool), weights)
-    return tree._replace(probability=smoothed(tree.n_positive, tree.n_documents, smoothing))
-
-
 NO_NODES = Tree(
     *(np.zeros(0, kind) for kind in (np.int32, np.float32, np.int32, np.int32, *[np.float64] * 3))
 )

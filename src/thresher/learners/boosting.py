@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
@@ -17,7 +17,7 @@ from thresher.learners.capabilities import ExplainedFeatures, Line, Lines
 from thresher.learners.growing import checked_mask
 from thresher.learners.learner import Learner, Progress, State, Watch
 from thresher.learners.scoring import check_rows, run_cache_line_blocks
-from thresher.parameters import ROUNDS, THREADS, Choice, Flag, Number, Whole, parameter
+from thresher.parameters import N_JOBS, ROUNDS, Choice, Flag, Number, Whole, parameter
 from thresher.rows import Rows
 from thresher.state import require_field, require_tensor
 
@@ -127,9 +127,7 @@ class StumpBoosting(Learner):
     random_state: int | None = parameter(
         default=0, kind=Whole(0, optional=True), words="The seed for choosing held-out documents."
     )
-    n_jobs: int = parameter(
-        default=1, kind=THREADS, words="Threads; the result does not depend on how many."
-    )
+    n_jobs: int = N_JOBS
 
     # ---- learning ----------------------------------------------------------------------------
 
@@ -216,16 +214,6 @@ class StumpBoosting(Learner):
         """Return a score per document and category; above zero means that it belongs."""
         check_rows(rows, "StumpBoosting", self.n_features, False)
         return np.asarray(self._table.scores(rows, n_jobs) - self._offsets, np.float32)
-
-    def staged_scores(
-        self, rows: Rows, rounds: Sequence[int], n_jobs: int = 1
-    ) -> Iterator[np.ndarray]:
-        """Yield the normalised scores after these numbers of rounds, without the offset of MR."""
-        check_rows(rows, "StumpBoosting", self.n_features, False)
-        for n in rounds:
-            first = [rounds.first(n) for rounds in self._rounds]
-            table = _Table(first, self.n_features, self.n_categories, self._n_thresholds)
-            yield table.scores(rows, n_jobs).astype(np.float32)
 
     def rules(self, category: int) -> list[Rule]:
         """Return the rules of a category in the order in which they were first chosen.

@@ -10,7 +10,7 @@ from thresher.engine import engine_for
 from thresher.errors import ParameterError
 from thresher.examples import Examples
 from thresher.learners._events import Documents, Events, Fit
-from thresher.learners._loglinear import LogLinear, Schedule, fit_loglinear, select
+from thresher.learners._loglinear import Schedule, select
 from thresher.learners._memory import in_memory
 from thresher.learners._sums import LEAST_COUNT
 from thresher.learners.growing import checked_mask
@@ -23,11 +23,11 @@ from thresher.learners.scoring import (
     linear_shares,
     log_odds,
 )
-from thresher.parameters import AUTO, ROUNDS, THREADS, Choice, Flag, Number, Whole, parameter
+from thresher.parameters import AUTO, N_JOBS, ROUNDS, Choice, Flag, Number, Whole, parameter
 from thresher.rows import Labels, Rows
 from thresher.state import require_field, require_tensor
 
-__all__ = ["LogLinear", "MaximumEntropy", "fit_loglinear"]
+__all__ = ["MaximumEntropy"]
 
 Method = Literal["lbfgs", "gis", "iis"]
 EventSpace = Literal["conditional", "joint"]
@@ -146,9 +146,7 @@ class MaximumEntropy(ProbabilisticMixin, Learner):
         kind=Number(0.0),
         words="The allowed difference of expected and observed values.",
     )
-    n_jobs: int = parameter(
-        default=1, kind=THREADS, words="Threads; the result does not depend on how many."
-    )
+    n_jobs: int = N_JOBS
 
     # ---- learning ----------------------------------------------------------------------------
 

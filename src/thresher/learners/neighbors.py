@@ -14,7 +14,7 @@ from thresher.learners._differences import MOST_VALUES, Differences
 from thresher.learners.growing import GrowingLearner, checked_mask
 from thresher.learners.learner import Progress, State, Watch
 from thresher.learners.scoring import ProbabilisticMixin, check_rows, run_cache_line_blocks
-from thresher.parameters import THREADS, Choice, Whole, parameter
+from thresher.parameters import N_JOBS, Choice, Whole, parameter
 from thresher.rows import Labels, Rows
 
 __all__ = ["NearestNeighbors", "Neighbor"]
@@ -112,9 +112,7 @@ class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
         words='How similarity is measured: "cosine", "euclidean", or "value-difference", by the '
         "categories of values.",
     )
-    n_jobs: int = parameter(
-        default=1, kind=THREADS, words="Threads; the result does not depend on how many."
-    )
+    n_jobs: int = N_JOBS
 
     # ---- learning ----------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from thresher.learners._memory import each_in_rounds, in_memory, signs_of
 from thresher.learners.growing import checked_mask
 from thresher.learners.learner import Learner, Progress, State, Watch
 from thresher.learners.scoring import check_rows, linear_scores, linear_shares
-from thresher.parameters import ROUNDS, THREADS, Choice, Flag, Number, Whole, parameter
+from thresher.parameters import N_JOBS, ROUNDS, Choice, Flag, Number, Whole, parameter
 from thresher.rows import Rows
 from thresher.state import require_tensor
 
@@ -105,9 +105,7 @@ class BoostedPerceptrons(Learner):
     random_state: int | None = parameter(
         default=0, kind=Whole(0, optional=True), words="The seed for drawing documents."
     )
-    n_jobs: int = parameter(
-        default=1, kind=THREADS, words="Threads; the result does not depend on how many."
-    )
+    n_jobs: int = N_JOBS
 
     # ---- learning ----------------------------------------------------------------------------
 

@@ -25,7 +25,6 @@ from thresher.learners._trees import (
     Columns,
     Growth,
     Tree,
-    count_tree,
     exact_weights,
     grow_tree,
     information_gain,
@@ -37,11 +36,11 @@ from thresher.learners.growing import checked_mask
 from thresher.learners.learner import Learner, Progress, State, Watch
 from thresher.learners.scoring import ProbabilisticMixin, check_rows
 from thresher.limits import LARGEST_SUM
-from thresher.parameters import THREADS, Choice, Number, Whole, parameter
+from thresher.parameters import N_JOBS, Choice, Number, Whole, parameter
 from thresher.rows import Rows
 from thresher.state import require_tensor
 
-__all__ = ["DecisionTree", "Step", "Tree", "count_tree", "grow_tree", "information_gain"]
+__all__ = ["DecisionTree", "Step", "Tree", "grow_tree", "information_gain"]
 
 Pruning = Literal["confidence", "validation", "cross-validation", "interpolation"]
 
@@ -178,9 +177,7 @@ class DecisionTree(ProbabilisticMixin, Learner):
     random_state: int | None = parameter(
         default=0, kind=Whole(0, optional=True), words="The seed for choosing held-out documents."
     )
-    n_jobs: int = parameter(
-        default=1, kind=THREADS, words="Threads; the result does not depend on how many."
-    )
+    n_jobs: int = N_JOBS
 
     # ---- learning ----------------------------------------------------------------------------
 

@@ -6,7 +6,8 @@ Apart from the words about it, so that kept cells outlast a change of these.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from copy import copy
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -171,6 +172,16 @@ def at_least(rows: Rows, limit: float) -> Rows:
     return Rows(indptr, rows.indices[is_in], rows.values[is_in], rows.n_columns)
 
 
+def staged_scores(
+    learner: StumpBoosting, rows: Rows, stages: Sequence[int], n_jobs: int = 1
+) -> Iterator[np.ndarray]:
+    """Yield the normalised scores after these numbers of rounds, without the offset of MR."""
+    for n in stages:
+        first = [rounds.first(n) for rounds in learner._rounds]
+        stage = copy(learner)._use_rounds(first, 0 * learner._offsets, learner._n_thresholds)
+        yield stage.score_rows(rows, n_jobs)
+
+
 def beside(blocks: Sequence[Rows]) -> Rows:
     """Return blocks of columns for the same documents as one block.
 
@@ -244,8 +255,8 @@ def boost(
     evaluations = [
         evaluate(scores, truth, training_scores=learned, training_labels=labels)
         for learned, scores in zip(
-            learner.staged_scores(train, stages, n_jobs),
-            learner.staged_scores(test, stages, n_jobs),
+            staged_scores(learner, train, stages, n_jobs),
+            staged_scores(learner, test, stages, n_jobs),
             strict=True,
         )
     ]
