@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thresher.errors import ParameterError
+from thresher.learners._columns import without_zeros
 from thresher.learners.scoring import check_rows, checked_sample_weight, run_cache_line_blocks
 from thresher.rows import Rows
 
@@ -178,9 +179,7 @@ class Columns:
                 f"DecisionTree takes up to 2³¹ documents and 2³² entries, not {rows.n_rows:,} and "
                 f"{len(rows.indices):,}."
             )
-        is_set = rows.values != 0
-        indices, values = rows.indices[is_set], rows.values[is_set]
-        self.starts = np.append(0, np.cumsum(is_set))[rows.indptr]
+        self.starts, indices, values, *_ = without_zeros(rows)
         self.lengths = np.diff(self.starts)
         order = np.lexsort((values, indices))
         self.places = np.empty(len(order), np.uint32)

@@ -10,14 +10,13 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 import numpy as np
 
 from thresher.errors import ModelError, ParameterError, counted
-from thresher.examples import Examples
-from thresher.learners._memory import in_memory, signs_of
+from thresher.learners._memory import MemoryLearner, Training, signs_of
 from thresher.learners._stumps import NO_ROUNDS, Columns, Rounds, Work
 from thresher.learners.capabilities import ExplainedFeatures, Line, Lines
 from thresher.learners.growing import checked_mask
-from thresher.learners.learner import Learner, Progress, State, Watch
+from thresher.learners.learner import Progress, State
 from thresher.learners.scoring import check_rows, run_cache_line_blocks
-from thresher.parameters import N_JOBS, ROUNDS, Choice, Flag, Number, Whole, parameter
+from thresher.parameters import ROUNDS, Choice, Flag, Number, Whole, parameter
 from thresher.rows import Rows
 from thresher.state import require_field, require_tensor
 
@@ -48,7 +47,7 @@ class Rule(NamedTuple):
     share: float
 
 
-class StumpBoosting(Learner):
+class StumpBoosting(MemoryLearner):
     r"""AdaBoost.MH or AdaBoost.MR over decision stumps, for each category separately.
 
     In every round, the stump h is chosen that agrees most with the labels y (1 or -1) of the
@@ -127,7 +126,6 @@ class StumpBoosting(Learner):
     random_state: int | None = parameter(
         default=0, kind=Whole(0, optional=True), words="The seed for choosing held-out documents."
     )
-    n_jobs: int = N_JOBS
 
     # ---- learning ----------------------------------------------------------------------------
 
@@ -140,27 +138,21 @@ class StumpBoosting(Learner):
                 "goes on from those there are; choose one."
             )
 
-    def fit_rows(
-        self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
-    ) -> Self:
-        """Learn all categories, each in up to `max_iter` rounds, from documents in memory."""
-        self.check_parameters()
-        rows, labels, weights = in_memory(examples, "StumpBoosting")
-        n_thresholds = examples.n_concepts if self.n_thresholds is None else self.n_thresholds
-        n_thresholds = min(n_thresholds, examples.n_columns)
-        sizes = examples.n_columns, examples.n_categories, n_thresholds
+    def _fit(self, training: Training, n_jobs: int, progress: Progress) -> None:
+        """Learn all categories, each in up to `max_iter` rounds."""
+        rows, labels, weights, n_concepts = training
+        n_thresholds = n_concepts if self.n_thresholds is None else self.n_thresholds
+        sizes = rows.n_columns, labels.n_categories, min(n_thresholds, rows.n_columns)
         earlier = self._earlier(sizes)
-        columns = Columns(rows, examples.n_columns, sizes[2])
+        columns = Columns(rows, sizes[2])
         work = Work(columns, signs_of(labels), weights, self.variant == "MR", n_jobs, progress)
-        limits = np.full(examples.n_categories, self.max_iter)
+        limits = np.full(labels.n_categories, self.max_iter)
         if self.early_stopping:
             limits = self._best_rounds(work, limits)
         rounds = work.boost(limits, earlier)
         table = _Table(rounds, *sizes)
-        offsets = self._divide(table, rows, work, n_jobs)
-        self.n_features, self.n_categories, self._n_thresholds = sizes
-        self._rounds, self._table, self._offsets = rounds, table, offsets
-        return self
+        self._offsets = self._divide(table, rows, work, n_jobs)
+        self._rounds, self._table, self._n_thresholds = rounds, table, sizes[2]
 
     def _earlier(self, sizes: tuple[int, int, int]) -> list[Rounds]:
         """Return the rounds to continue from, if any, after checking the sizes."""
@@ -273,7 +265,7 @@ class StumpBoosting(Learner):
     def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
         """Return what each entry adds by changing rules, and the score of an empty document."""
         check_rows(rows, "StumpBoosting", self.n_features, False)
-        table = self._table.only(category)
+        table = _Table([self._rounds[category]], self.n_features, 1, self._n_thresholds)
         # A separate document for every entry, whose score is the share of the entry.
         single = rows._replace(indptr=np.arange(len(rows.indices) + 1), lengths=None)
         shares = table.scores(single)[:, 0] - table.bases[0]
@@ -372,7 +364,6 @@ class StumpBoosting(Learner):
                 "The learner's part of the model is damaged: the rounds of stump-boosting do not "
                 "fit together."
             )
-        learner.n_features = n_features
         rounds = [Rounds(columns[a:b], thresholds[a:b], alphas[a:b]) for a, b in pairwise(ends)]
         return learner._use_rounds(rounds, np.array(offsets), n_thresholds)
 
@@ -395,16 +386,6 @@ class _Table:
         self.starts = np.searchsorted(columns[order], np.arange(n_features + 1))
         self.categories, self.thresholds = categories[order], thresholds[order]
         self.changes = (-2 * reached * shares)[order]
-
-    def only(self, category: int) -> _Table:
-        """Return the rules of one category, which is then the first and only one."""
-        table = object.__new__(_Table)
-        inside = self.categories == category
-        table.n_thresholds, table.bases = self.n_thresholds, self.bases[[category]]
-        table.starts = np.append(0, np.cumsum(inside))[self.starts]
-        table.categories = np.zeros(int(inside.sum()), np.int64)
-        table.thresholds, table.changes = self.thresholds[inside], self.changes[inside]
-        return table
 
     def scores(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
         from thresher._kernels.boosting import add_rules

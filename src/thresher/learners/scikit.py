@@ -10,7 +10,7 @@ from thresher.errors import ModelError, ParameterError
 from thresher.examples import Examples
 from thresher.learners.growing import BOTH, Table, Tables
 from thresher.learners.learner import Learner, Progress, State, Watch
-from thresher.learners.scoring import check_rows, linear_scores, linear_shares
+from thresher.learners.scoring import check_rows, linear_scores
 from thresher.parameters import Some, parameter
 from thresher.rows import Labels, Rows
 
@@ -74,18 +74,9 @@ class LinearModel(Learner):
             "nothing; train that classifier again."
         )
 
-    def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
-        """Return a score per document and category; above zero means that it belongs."""
-        check_rows(rows, "LinearModel", self.n_features, False)
-        return linear_scores(rows, self._tables["weights"], n_jobs).astype(np.float32)
-
-    def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return what each entry of `rows` adds to the score, and the intercept."""
-        return linear_shares(rows, self._tables["weights"][:, category])
-
-    def linear_weights(self) -> np.ndarray | None:
-        """Return the weights (features, categories)."""
-        return self._tables["weights"][1:]
+    @property
+    def _linear(self) -> np.ndarray:
+        return self._tables["weights"]
 
     def drop_categories(self, keep: np.ndarray) -> Self:
         """Remove the categories where `keep` is false; the others are renumbered in order."""
@@ -159,7 +150,7 @@ class ScikitLearner(Learner):
                 self._estimators.append(self._fitted(X, truth[:, k].astype(int), labels.weights))
                 if progress is not None:
                     progress("categories", rows.n_rows, (k + 1) / self.n_categories)
-        self._weights = self._linear(X)
+        self._weights = self._weights_of(X)
         return self
 
     def _fitted(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> Any:
@@ -196,7 +187,11 @@ class ScikitLearner(Learner):
                 scores[:, k] = 2 * estimator - 1 if constant else _scores_of(estimator, X, 2)[:, 1]
         return scores
 
-    def _linear(self, X: Any) -> np.ndarray | None:
+    @property
+    def _linear(self) -> np.ndarray | None:
+        return self._weights
+
+    def _weights_of(self, X: Any) -> np.ndarray | None:
         """Return weights and intercepts if they reproduce the scores, else None."""
         weights = np.zeros((1 + self.n_features, self.n_categories))
         weights[0] = -1.0
@@ -217,16 +212,6 @@ class ScikitLearner(Learner):
             weights[:, columns] = both
         sums = X[:20] @ weights[1:] + weights[0]
         return weights if np.allclose(sums, self._scores(X[:20]), rtol=1e-4, atol=1e-5) else None
-
-    def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return what each entry of `rows` adds to the score of a category, and the rest of it."""
-        if self._weights is None:
-            return super().contributions(rows, category)
-        return linear_shares(rows, self._weights[:, category])
-
-    def linear_weights(self) -> np.ndarray | None:
-        """Return the weights (features, categories) if the classifier is linear, else None."""
-        return None if self._weights is None else self._weights[1:]
 
     def state(self) -> State:
         """Return the weights, in the form of a `LinearModel`."""

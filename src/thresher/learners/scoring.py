@@ -348,6 +348,29 @@ class ProbabilisticMixin:
         return np.asarray(probabilities)
 
 
+class CompetingMixin(ProbabilisticMixin):
+    """The base, to be named first, of learners whose scores are log-odds from weighted sums."""
+
+    def _competes(self) -> bool:
+        """Return True if the categories exclude each other; the sums are then log-probabilities."""
+        raise NotImplementedError
+
+    def score_rows(self: Any, rows: Rows, n_jobs: int = 1) -> np.ndarray:
+        """Return the log-odds of each category; above zero, it is more probable than not."""
+        used, weights = self._weighted_sum(rows)
+        scores = linear_scores(used, weights, n_jobs)
+        if self._competes():
+            scores = log_odds(scores.astype(np.float64))
+        return scores.astype(np.float32)
+
+    def contributions(self: Any, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return what each entry of `rows` adds to the log-odds, and the rest of them."""
+        used, weights = self._weighted_sum(rows)
+        if self._competes():
+            return competing_shares(used, weights, category)
+        return linear_shares(used, weights[:, category])
+
+
 def log_odds(scores: np.ndarray) -> np.ndarray:
     """Return the log-odds of each category, given log-probabilities of all up to a constant."""
     return np.asarray(scores - _log_sums(scores))

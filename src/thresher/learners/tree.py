@@ -11,8 +11,7 @@ import numpy as np
 
 from thresher.engine import engine_for
 from thresher.errors import ModelError
-from thresher.examples import Examples
-from thresher.learners._memory import in_memory
+from thresher.learners._memory import MemoryLearner, Training
 from thresher.learners._pruning import (
     best_size,
     cut,
@@ -33,10 +32,10 @@ from thresher.learners._trees import (
 )
 from thresher.learners.capabilities import ExplainedFeatures, Line, Lines
 from thresher.learners.growing import checked_mask
-from thresher.learners.learner import Learner, Progress, State, Watch
+from thresher.learners.learner import Progress, State
 from thresher.learners.scoring import ProbabilisticMixin, check_rows
 from thresher.limits import LARGEST_SUM
-from thresher.parameters import N_JOBS, Choice, Number, Whole, parameter
+from thresher.parameters import Choice, Number, Whole, parameter
 from thresher.rows import Rows
 from thresher.state import require_tensor
 
@@ -74,7 +73,7 @@ class Step(NamedTuple):
     share: float
 
 
-class DecisionTree(ProbabilisticMixin, Learner):
+class DecisionTree(ProbabilisticMixin, MemoryLearner):
     r"""A tree of yes/no questions for each category, grown by information gain and then pruned.
 
     A node tests whether the value of a feature is at least a threshold, which is a value that
@@ -177,20 +176,18 @@ class DecisionTree(ProbabilisticMixin, Learner):
     random_state: int | None = parameter(
         default=0, kind=Whole(0, optional=True), words="The seed for choosing held-out documents."
     )
-    n_jobs: int = N_JOBS
 
     # ---- learning ----------------------------------------------------------------------------
 
-    def fit_rows(
-        self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
-    ) -> Self:
-        """Grow and prune a tree for each category, from documents in memory."""
-        self.check_parameters()
-        rows, labels, weights = in_memory(examples, "DecisionTree")
-        weights, belongs = exact_weights(weights), labels.to_dense()
-        columns, order = Columns(rows), self._held_out_order(rows.n_rows)
+    def _fit(self, training: Training, n_jobs: int, progress: Progress) -> None:
+        """Grow and prune a tree for each category."""
+        rows, labels, n = training.rows, training.labels, training.labels.n_categories
+        weights, belongs = exact_weights(training.weights), labels.to_dense()
+        # The first documents of a random order are held out.
+        order = np.random.default_rng(self.random_state).permutation(rows.n_rows)
+        columns = Columns(rows)
         growers: SimpleQueue[Grower] = SimpleQueue()
-        for _ in range(min(n_jobs, max(1, examples.n_categories))):
+        for _ in range(min(n_jobs, max(1, n))):
             growers.put(columns.grower())
 
         def tree_of(category: int) -> Tree:
@@ -203,16 +200,11 @@ class DecisionTree(ProbabilisticMixin, Learner):
                 growers.put(grower)
 
         trees: list[Tree] = []
-        for tree in engine_for(n_jobs).map(tree_of, range(examples.n_categories)):
+        for tree in engine_for(n_jobs).map(tree_of, range(n)):
             trees.append(tree)
             if progress is not None:
-                progress("trees", rows.n_rows, len(trees) / examples.n_categories)
-        self.n_features = examples.n_columns
-        return self._use_trees(trees)
-
-    def _held_out_order(self, n: int) -> np.ndarray:
-        """Return a random order of documents, for holding out the first ones."""
-        return np.random.default_rng(self.random_state).permutation(n)
+                progress("trees", rows.n_rows, len(trees) / n)
+        self._use_trees(trees)
 
     def _tree(
         self, grow: Grower, rows: Rows, positive: np.ndarray, weights: np.ndarray, order: np.ndarray
@@ -391,7 +383,6 @@ class DecisionTree(ProbabilisticMixin, Learner):
                 "The learner's part of the model is damaged: the nodes of decision-tree do not fit "
                 "together."
             )
-        learner.n_features = n_features
         return learner._use_trees(trees)
 
 
