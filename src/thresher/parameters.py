@@ -18,6 +18,7 @@ from thresher.limits import LARGEST, MOST_ROUNDS, MOST_THINGS, MOST_THREADS
 __all__ = [
     "AUTO", "N_JOBS", "ROUNDS", "THREADS", "Choice", "Estimator", "Flag", "Kind", "Number", "Pair",
     "Parameter", "Share", "Some", "Text", "Whole", "available_if", "inherited", "parameter",
+    "random_seed",
 ]  # fmt: skip
 
 
@@ -263,6 +264,11 @@ def parameter(
 def inherited(*, default: Any) -> Any:
     """Declare another default for a parameter of a base class."""
     return Parameter(default)
+
+
+def random_seed(words: str) -> Any:
+    """Declare the parameter `random_state`; `words` describe what the seed is for."""
+    return parameter(default=0, kind=Whole(0, optional=True), words=words)
 
 
 N_JOBS = parameter(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from thresher.errors import ModelError
-from thresher.learners._columns import by_columns, squares_of, without_zeros
+from thresher.learners._columns import by_columns, ordered, squares_of
 from thresher.learners.growing import shared_if_read_only
 from thresher.limits import LARGEST_SAMPLE_WEIGHT
 from thresher.rows import Labels, Rows
@@ -201,23 +201,10 @@ def _check_ends(name: str, ends: np.ndarray, n: int, columns: np.ndarray) -> Non
         raise ModelError(f"The model's documents do not ascend: see its tensor {name!r}.")
 
 
-def ordered(rows: Rows) -> Rows:
-    """Return documents with ascending columns and without zeros."""
-    order = _order(rows.indptr, rows.indices)
-    return without_zeros(rows._replace(indices=rows.indices[order], values=rows.values[order]))
-
-
 def _unique_labels(labels: Labels) -> tuple[np.ndarray, np.ndarray]:
     """Return the starts and the categories of labels, ascending and without repetitions."""
-    categories = labels.indices[_order(labels.indptr, labels.indices)]
     documents = np.repeat(np.arange(labels.n_rows), np.diff(labels.indptr))
-    is_new = np.ones(len(categories), bool)
-    is_new[1:] = (np.diff(categories) != 0) | (np.diff(documents) != 0)
-    return np.append(0, np.cumsum(is_new))[labels.indptr], categories[is_new]
-
-
-def _order(indptr: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Return the order of entries in which the columns of each document ascend."""
-    documents = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    width = int(columns.max(initial=0)) + 1
-    return np.argsort(documents * width + columns, kind="stable")
+    pairs = np.unique(documents * labels.n_categories + labels.indices)
+    documents, categories = np.divmod(pairs, max(1, labels.n_categories))
+    starts = np.append(0, np.cumsum(np.bincount(documents, minlength=labels.n_rows)))
+    return starts, categories.astype(np.int32)

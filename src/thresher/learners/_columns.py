@@ -39,3 +39,11 @@ def squares_of(rows: Rows) -> np.ndarray:
     """Return the sum of the squares of each row's values."""
     numbers = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
     return np.bincount(numbers, rows.values.astype(np.float64) ** 2, rows.n_rows)
+
+
+def ordered(rows: Rows) -> Rows:
+    """Return the rows with ascending columns and without zeros."""
+    numbers = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
+    width = int(rows.indices.max(initial=0)) + 1
+    order = np.argsort(numbers * width + rows.indices, kind="stable")
+    return without_zeros(rows._replace(indices=rows.indices[order], values=rows.values[order]))

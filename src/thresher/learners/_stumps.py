@@ -175,8 +175,7 @@ class Work(NamedTuple):
         signed[:-1, : len(block)] = self.signs[:, block] * self.weights[:, None]
         halves = np.zeros(n_lanes)
         lanes = [
-            Lane(columns, signed, halves, number, self.apart, int(limits[number]))
-            for number in range(len(block))
+            Lane(self, signed, halves, number, int(limit)) for number, limit in enumerate(limits)
         ]
         for lane, rounds in zip(lanes, earlier, strict=True):
             lane.replay(rounds)
@@ -197,27 +196,19 @@ class Lane:
     """One category of those whose stumps are searched together."""
 
     def __init__(
-        self,
-        columns: Columns,
-        signed: np.ndarray,
-        halves: np.ndarray,
-        number: int,
-        apart: bool,
-        limit: int,
+        self, work: Work, signed: np.ndarray, halves: np.ndarray, number: int, limit: int
     ) -> None:
-        self.columns, self.signed, self.halves, self.number = columns, signed, halves, number
-        self.apart, self.limit = apart, limit
+        self.columns, self.signed, self.halves, self.number = work.columns, signed, halves, number
+        self.apart, self.limit = work.apart, limit
         self.chosen: list[tuple[int, float, float]] = []
-        self.sides = np.empty(columns.n_documents)
-        self.sums = np.zeros((2, len(columns.ends) - 1 - len(columns.middles)))
+        self.sides = np.empty(work.columns.n_documents)
+        self.sums = np.zeros((2, len(work.columns.ends) - 1 - len(work.columns.middles)))
         self.is_open = True
         self._reweigh(0, 0, 1, 1.0)
 
     def rounds(self) -> Rounds:
-        columns, thresholds, alphas = zip(*self.chosen, strict=True) if self.chosen else ((),) * 3
-        return Rounds(
-            np.array(columns, np.int32), np.array(thresholds, float), np.array(alphas, float)
-        )
+        columns, thresholds, alphas = np.array(self.chosen, float).reshape(-1, 3).T
+        return Rounds(columns.astype(np.int32), thresholds.copy(), alphas.copy())
 
     def add(self, j: int, half: float) -> None:
         """Add the stump of column `j` with this |r|/2, or a better one, or end the category."""

@@ -148,7 +148,12 @@ def joined(trees: Sequence[Tree]) -> tuple[Tree, np.ndarray]:
         )
         for tree, root in zip(trees, roots, strict=True)
     ]
-    return Tree(*map(np.concatenate, zip(*[*moved, NO_NODES], strict=True))), roots
+    return concatenated(moved), roots
+
+
+def concatenated(trees: Sequence[Tree]) -> Tree:
+    """Return the arrays of trees one after the other."""
+    return Tree(*map(np.concatenate, zip(*trees, NO_NODES, strict=True)))
 
 
 def leaves_in(forest: Tree, roots: np.ndarray, rows: Rows, n_jobs: int = 1) -> np.ndarray:

@@ -16,7 +16,7 @@ from thresher.learners.capabilities import ExplainedFeatures, Line, Lines
 from thresher.learners.growing import checked_mask
 from thresher.learners.learner import Progress, State
 from thresher.learners.scoring import check_rows, run_cache_line_blocks
-from thresher.parameters import ROUNDS, Choice, Flag, Number, Whole, parameter
+from thresher.parameters import ROUNDS, Choice, Flag, Number, Whole, parameter, random_seed
 from thresher.rows import Rows
 from thresher.state import require_field, require_tensor
 
@@ -45,6 +45,10 @@ class Rule(NamedTuple):
     column: int
     threshold: float | None
     share: float
+
+    def holds(self, strength: float) -> bool:
+        """Return True if the rule holds for a document in which the feature has this strength."""
+        return strength != 0 if self.threshold is None else strength >= self.threshold
 
 
 class StumpBoosting(MemoryLearner):
@@ -123,14 +127,12 @@ class StumpBoosting(MemoryLearner):
         words="""The number of first columns that are tested by thresholds; the others are tested
         for presence. None: the concepts, if the documents have any.""",
     )
-    random_state: int | None = parameter(
-        default=0, kind=Whole(0, optional=True), words="The seed for choosing held-out documents."
-    )
+    random_state: int | None = random_seed("The seed for choosing held-out documents.")
 
     # ---- learning ----------------------------------------------------------------------------
 
     def check_parameters(self) -> None:
-        """Raise a sentence for a parameter out of its bounds, or two that exclude each other."""
+        """Raise `ParameterError` for a value that is not allowed, or excludes another."""
         super().check_parameters()
         if self.warm_start and self.early_stopping:
             raise ParameterError(
@@ -191,7 +193,7 @@ class StumpBoosting(MemoryLearner):
         return limits
 
     def _divide(self, table: _Table, rows: Rows, work: Work, n_jobs: int) -> np.ndarray:
-        """Return what to subtract from the scores of each category, so that zero divides them."""
+        """Return the offset of each category: the threshold to subtract from its scores."""
         # Without a rule, the majority decides.
         offsets = np.where(table.has_rules, 0.0, np.where(work.weights @ work.signs > 0, -1.0, 1.0))
         if self.variant == "MR":
@@ -233,9 +235,7 @@ class StumpBoosting(MemoryLearner):
                 texts.append(f"{'contains' if is_true else 'lacks'} {name!r}")
                 continue
             membership = features.membership(rule.threshold)
-            if (
-                membership < features.least_membership
-            ):  # all documents with the feature are above it
+            if membership < features.least_membership:  # so that the feature need only be present
                 texts.append(f"{'has' if is_true else 'lacks'} {name}")
             else:
                 texts.append(f"{name} {'above' if is_true else 'below'} {membership:.3g}")
@@ -246,13 +246,9 @@ class StumpBoosting(MemoryLearner):
         values = dict(zip(rows.indices.tolist(), rows.values.tolist(), strict=True))
         rules = self.rules(category)
         strengths = [values.get(rule.column, 0.0) for rule in rules]
-        holds = [
-            strength != 0 if rule.threshold is None else strength >= rule.threshold
-            for rule, strength in zip(rules, strengths, strict=True)
-        ]
+        holds = [rule.holds(strength) for rule, strength in zip(rules, strengths, strict=True)]
         shares = [
-            rule.share if is_true else -rule.share
-            for rule, is_true in zip(rules, holds, strict=True)
+            rule.share if held else -rule.share for rule, held in zip(rules, holds, strict=True)
         ]
         texts = self.rule_texts(category, features, holds)
         lines = list(map(Line, texts, strengths, shares))
@@ -335,14 +331,10 @@ class StumpBoosting(MemoryLearner):
 
     def state(self) -> State:
         """Return all rounds, as a JSON-able header and arrays."""
-        lengths = [len(rounds.alphas) for rounds in self._rounds]
-        joined = {
-            name: np.concatenate([getattr(rounds, name) for rounds in [*self._rounds, NO_ROUNDS]])
-            for name in Rounds._fields
-        }
-        ends = np.cumsum([0, *lengths], dtype=np.int64)
+        ends = np.cumsum([0, *(len(rounds.alphas) for rounds in self._rounds)], dtype=np.int64)
+        joined = Rounds(*map(np.concatenate, zip(*self._rounds, NO_ROUNDS, strict=True)))
         header = self.header(n_thresholds=self._n_thresholds)
-        return header, {"ends": ends, "offsets": self._offsets, **joined}
+        return header, {"ends": ends, "offsets": self._offsets, **joined._asdict()}
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:

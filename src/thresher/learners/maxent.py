@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
 from thresher.engine import engine_for
 from thresher.errors import ParameterError
+from thresher.learners._columns import ordered
 from thresher.learners._events import Documents, Events, Fit
 from thresher.learners._loglinear import Schedule, select
 from thresher.learners._memory import MemoryLearner, Training
@@ -142,7 +144,7 @@ class MaximumEntropy(CompetingMixin, MemoryLearner):
     # ---- learning ----------------------------------------------------------------------------
 
     def check_parameters(self) -> None:
-        """Raise a sentence for a parameter out of its bounds, or two that exclude each other."""
+        """Raise `ParameterError` for a value that is not allowed, or excludes another."""
         super().check_parameters()
         if self.method != "lbfgs" and self.prior_variance not in (AUTO, None):
             raise ParameterError(
@@ -385,16 +387,9 @@ def _measured(rows: Rows, features: str) -> Rows:
 
 def _distinct(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     """Return the first of each set of equal documents, and the set of each document."""
-    numbers: dict[bytes, int] = {}
-    firsts: list[int] = []
-    sets = np.empty(rows.n_rows, np.int64)
-    for i in range(rows.n_rows):
-        entries = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
-        indices, values = rows.indices[entries], rows.values[entries]
-        nonzero = np.flatnonzero(values)
-        order = nonzero[np.argsort(indices[nonzero])]
-        key = indices[order].tobytes() + values[order].tobytes()
-        sets[i] = numbers.setdefault(key, len(numbers))
-        if len(numbers) > len(firsts):
-            firsts.append(i)
-    return np.array(firsts, np.int64), sets
+    rows = ordered(rows)
+    entries = [slice(start, end) for start, end in pairwise(rows.indptr)]
+    keys = [rows.indices[some].tobytes() + rows.values[some].tobytes() for some in entries]
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    sets = np.array([numbers[key] for key in keys], np.int64)
+    return np.unique(sets, return_index=True)[1], sets

@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 import numpy as np
 
 from thresher.examples import Examples
-from thresher.learners._collection import Collection, ordered
-from thresher.learners._columns import squares_of
+from thresher.learners._collection import Collection
+from thresher.learners._columns import ordered, squares_of
 from thresher.learners._differences import MOST_VALUES, Differences
 from thresher.learners.growing import GrowingLearner, checked_mask
 from thresher.learners.learner import Progress, State, Watch

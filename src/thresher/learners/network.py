@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -13,7 +11,7 @@ from thresher.learners._memory import Training
 from thresher.learners.growing import checked_mask
 from thresher.learners.learner import Progress, State
 from thresher.learners.scoring import ProbabilisticMixin, check_rows, linear_scores
-from thresher.parameters import ROUNDS, Choice, Number, Whole, parameter
+from thresher.parameters import ROUNDS, Choice, Number, Whole, parameter, random_seed
 from thresher.rows import Rows
 from thresher.state import require_tensor
 
@@ -22,7 +20,7 @@ __all__ = ["MultilayerPerceptron"]
 Output = Literal["linear", "logistic"]
 
 
-class MultilayerPerceptron(DescentLearner):
+class MultilayerPerceptron(ProbabilisticMixin, DescentLearner):
     r"""A network with one hidden layer, or none, for each category separately.
 
     The output for a document x is
@@ -83,10 +81,8 @@ class MultilayerPerceptron(DescentLearner):
     initial_range: float = parameter(
         default=0.1, kind=Number(0, 100, open_low=True), words="Initial weights are within ± this."
     )
-    random_state: int | None = parameter(
-        default=0,
-        kind=Whole(0, optional=True),
-        words="The seed of the initial weights and of the order of documents.",
+    random_state: int | None = random_seed(
+        "The seed of the initial weights and of the order of documents."
     )
 
     @property
@@ -155,20 +151,16 @@ class MultilayerPerceptron(DescentLearner):
         return None if self.hidden else self._inner
 
     @property
-    def has_probabilities(self) -> bool:
+    def has_probabilities(self) -> bool:  # type: ignore[override]
         """Whether scores stand for probabilities."""
         return self.output == "logistic"
 
-    def probabilities(self, scores: np.ndarray) -> np.ndarray:
-        """Return the probability that each score of `score_rows` stands for."""
-        return ProbabilisticMixin.probabilities(self, scores)  # type: ignore[arg-type]
-
     @property
-    def predict_proba(self) -> Callable[[Any], np.ndarray]:
+    def predict_proba(self) -> Any:
         """Return the probability of each class; only a logistic output has them."""
         if not self.has_probabilities:
             raise AttributeError("MultilayerPerceptron has probabilities with output='logistic'.")
-        return partial(ProbabilisticMixin.predict_proba, self)
+        return super().predict_proba
 
     @property
     def n_iter_(self) -> int:

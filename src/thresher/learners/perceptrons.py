@@ -12,7 +12,7 @@ from thresher.learners._memory import Training
 from thresher.learners.growing import checked_mask
 from thresher.learners.learner import Progress, State
 from thresher.learners.scoring import check_rows, linear_scores
-from thresher.parameters import ROUNDS, Choice, Flag, Number, Whole, parameter
+from thresher.parameters import ROUNDS, Choice, Flag, Number, parameter, random_seed
 from thresher.rows import Rows
 from thresher.state import require_tensor
 
@@ -92,9 +92,7 @@ class BoostedPerceptrons(DescentLearner):
         default=25, kind=ROUNDS, words="The largest number of passes of a unit over its documents."
     )
     max_iter: int = parameter(default=100, kind=ROUNDS, words="Rounds for each category.")
-    random_state: int | None = parameter(
-        default=0, kind=Whole(0, optional=True), words="The seed for drawing documents."
-    )
+    random_state: int | None = random_seed("The seed for drawing documents.")
 
     # ---- learning ----------------------------------------------------------------------------
 

@@ -328,6 +328,12 @@ class LinearScores:
 # ---- log-odds ------------------------------------------------------------------------------------
 
 
+def logistic(x: np.ndarray) -> np.ndarray:
+    """Return 1 / (1 + exp(-x)), without overflow."""
+    small = np.exp(-np.abs(x))
+    return np.asarray(np.where(x > 0, 1.0, small) / (1.0 + small))
+
+
 class ProbabilisticMixin:
     """The base, to be named first, of learners whose scores are log-odds."""
 
@@ -335,9 +341,7 @@ class ProbabilisticMixin:
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Return the probability that each score of `score_rows` stands for."""
-        # Of the two forms of the logistic function, the one whose exponential cannot overflow.
-        small = np.exp(-np.abs(scores.astype(np.float64)))
-        return np.where(scores > 0, 1.0, small) / (1.0 + small)
+        return logistic(scores.astype(np.float64))
 
     def predict_proba(self: Any, X: Any) -> np.ndarray:
         """Return the probability of each class; with several labels, of each label separately."""

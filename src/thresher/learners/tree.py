@@ -11,19 +11,14 @@ import numpy as np
 
 from thresher.engine import engine_for
 from thresher.errors import ModelError
+from thresher.learners import _pruning
 from thresher.learners._memory import MemoryLearner, Training
-from thresher.learners._pruning import (
-    best_size,
-    cut,
-    interpolated,
-    learned_shares,
-    pruned_by_confidence,
-    pruning_order,
-)
 from thresher.learners._trees import (
+    NO_NODES,
     Columns,
     Growth,
     Tree,
+    concatenated,
     exact_weights,
     grow_tree,
     information_gain,
@@ -35,7 +30,7 @@ from thresher.learners.growing import checked_mask
 from thresher.learners.learner import Progress, State
 from thresher.learners.scoring import ProbabilisticMixin, check_rows
 from thresher.limits import LARGEST_SUM
-from thresher.parameters import Choice, Number, Whole, parameter
+from thresher.parameters import Choice, Number, Whole, parameter, random_seed
 from thresher.rows import Rows
 from thresher.state import require_tensor
 
@@ -173,9 +168,7 @@ class DecisionTree(ProbabilisticMixin, MemoryLearner):
     n_folds: int = parameter(
         default=5, kind=Whole(2, 1000), words='The folds of "cross-validation".'
     )
-    random_state: int | None = parameter(
-        default=0, kind=Whole(0, optional=True), words="The seed for choosing held-out documents."
-    )
+    random_state: int | None = random_seed("The seed for choosing held-out documents.")
 
     # ---- learning ----------------------------------------------------------------------------
 
@@ -223,21 +216,23 @@ class DecisionTree(ProbabilisticMixin, MemoryLearner):
         match self.pruning:
             case "validation":
                 tree, counted = held_out(order[:n_held])
-                nodes, n_pruned = best_size(tree, counted)
-                return cut(tree, nodes[:n_pruned])
+                nodes, n_pruned = _pruning.best_size(tree, counted)
+                return _pruning.cut(tree, nodes[:n_pruned])
             case "cross-validation":
                 sizes = []
                 for held in np.array_split(order, self.n_folds):
-                    nodes, n_pruned = best_size(*held_out(held))
+                    nodes, n_pruned = _pruning.best_size(*held_out(held))
                     sizes.append(len(nodes) - n_pruned)
                 tree = grow(positive, weights, growth)
-                nodes = pruning_order(tree, information_gain(tree))
-                return cut(tree, nodes[: max(0, len(nodes) - round(float(np.mean(sizes))))])
+                nodes = _pruning.pruning_order(tree, information_gain(tree))
+                n_pruned = max(0, len(nodes) - round(float(np.mean(sizes))))
+                return _pruning.cut(tree, nodes[:n_pruned])
             case "interpolation":
-                shares = learned_shares(*held_out(order[:n_held]))
-                return interpolated(grow(positive, weights, growth), shares)
+                shares = _pruning.learned_shares(*held_out(order[:n_held]))
+                return _pruning.interpolated(grow(positive, weights, growth), shares)
             case "confidence":
-                return pruned_by_confidence(grow(positive, weights, growth), self.confidence)
+                tree = grow(positive, weights, growth)
+                return _pruning.pruned_by_confidence(tree, self.confidence)
         return grow(positive, weights, growth)
 
     def _use_trees(self, trees: list[Tree]) -> Self:
@@ -344,12 +339,7 @@ class DecisionTree(ProbabilisticMixin, MemoryLearner):
     def state(self) -> State:
         """Return all nodes, as a JSON-able header and arrays; children are numbered by tree."""
         ends = np.append(self._roots, len(self._odds)).astype(np.int64)
-        numbers = {
-            name: np.concatenate([getattr(tree, name) for tree in self._trees] or [np.zeros(0)])
-            for name in ("left", "right")
-        }
-        nodes = self._forest._asdict() | {name: n.astype(np.int32) for name, n in numbers.items()}
-        return self.header(), {"ends": ends, **nodes}
+        return self.header(), {"ends": ends, **concatenated(self._trees)._asdict()}
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
@@ -357,28 +347,20 @@ class DecisionTree(ProbabilisticMixin, MemoryLearner):
         learner, n_features, n_categories = cls.from_header(header)
         ends = require_tensor(tensors, "ends", np.int64, (n_categories + 1,), low=0)
         size = (int(ends[-1]),)
-        column = require_tensor(
-            tensors, "column", np.int32, size, low=-1, high=max(0, n_features - 1)
-        )
-        threshold = require_tensor(tensors, "threshold", np.float32, size, finite=True)
-        left, right = (
-            require_tensor(tensors, name, np.int32, size, low=-1) for name in ("left", "right")
-        )
-        counts = [
-            require_tensor(tensors, name, np.float64, size, low=0, high=LARGEST_SUM)
-            for name in ("n_documents", "n_positive")
+        counts = {"low": 0, "high": LARGEST_SUM}
+        bounds: dict[str, dict[str, Any]] = {
+            "column": {"low": -1, "high": max(0, n_features - 1)}, "threshold": {"finite": True},
+            "left": {"low": -1}, "right": {"low": -1}, "n_documents": counts, "n_positive": counts,
+            "probability": {"low": 1e-300, "high": 1 - 2.0**-53},
+        }  # fmt: skip
+        arrays = [
+            require_tensor(tensors, name, empty.dtype, size, **bounds[name])
+            for name, empty in NO_NODES._asdict().items()
         ]
-        probability = require_tensor(
-            tensors, "probability", np.float64, size, low=1e-300, high=1 - 2.0**-53
-        )
         is_right = ends[0] == 0 and bool((np.diff(ends) > 0).all())
-        arrays = column, threshold, left, right, *counts, probability
-        trees = []
-        if is_right:
-            trees = [Tree(*[array[a:b] for array in arrays]) for a, b in pairwise(ends)]
-        if not (
-            is_right and all(map(_is_whole, trees)) and (n_features or column.max(initial=-1) < 0)
-        ):
+        is_right &= bool(n_features or arrays[0].max(initial=-1) < 0)
+        trees = [Tree(*[array[a:b] for array in arrays]) for a, b in pairwise(ends) if is_right]
+        if not (is_right and all(map(_is_whole, trees))):
             raise ModelError(
                 "The learner's part of the model is damaged: the nodes of decision-tree do not fit "
                 "together."
