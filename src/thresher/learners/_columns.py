@@ -37,8 +37,11 @@ def without_zeros(rows: Rows) -> Rows:
 
 def squares_of(rows: Rows) -> np.ndarray:
     """Return the sum of the squares of each row's values."""
-    numbers = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
-    return np.bincount(numbers, rows.values.astype(np.float64) ** 2, rows.n_rows)
+    from thresher._kernels.rows import add_squares
+
+    squares = np.empty(rows.n_rows)
+    add_squares(rows.indptr, rows.values, squares)
+    return squares
 
 
 def ordered(rows: Rows) -> Rows:

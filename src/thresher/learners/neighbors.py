@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
@@ -318,14 +319,14 @@ class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
             order = np.lexsort([ballot.voters, -ballot.similarities])[:n]
             voters, similarities, votes = (values[order] for values in ballot)
             shared, parts = self._shared(queries, voters)
+            words = list(zip(shared.indices.tolist(), parts.tolist(), strict=True))
+            lists = voters.tolist(), similarities.tolist(), votes.tolist()
             answer = []
-            for i, voter in enumerate(voters.tolist()):
-                entries = slice(*shared.indptr[i : i + 2])
-                words = zip(shared.indices[entries].tolist(), parts[entries].tolist(), strict=True)
+            ends = pairwise(shared.indptr.tolist())
+            for voter, similarity, vote, (start, end) in zip(*lists, ends, strict=True):
                 categories = labels.indices[slice(*labels.indptr[voter : voter + 2])].tolist()
-                largest_first = tuple(sorted(words, key=lambda word: -word[1]))
-                measured = float(similarities[i]), tuple(categories), float(votes[i])
-                answer.append(Neighbor(voter, *measured, largest_first))
+                largest_first = tuple(sorted(words[start:end], key=lambda word: -word[1]))
+                answer.append(Neighbor(voter, similarity, tuple(categories), vote, largest_first))
             answers.append(answer)
         return answers
 
