@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from thresher.errors import ParameterError
 from thresher.examples import Examples
 from thresher.learners import (
     DecisionTree,
@@ -463,3 +464,15 @@ def test_a_tree_and_a_network_learn_xor():
     for seed in range(3):
         network = MultilayerPerceptron(initial_range=1.0, learning_rate=0.1, random_state=seed)
         assert network.fit(*XOR).predict(XOR[0]).tolist() == XOR[1].tolist()
+
+
+def test_given_questions_are_counted():
+    X = np.array([[2, 0, 3], [2, 0, 0], [0, 1, 0], [1, 0, 0]], np.float32)
+    book = (0, 2, (1, 1, None, None), (2, 2, None, None))
+    tree = measures.count_tree(book, sparse(X), np.array([1, 1, 1, 0], bool), smoothing=1.0)
+    assert tree.column.tolist() == [0, 1, -1, -1, 2, -1, -1]
+    assert tree.n_documents.tolist() == [4, 2, 1, 1, 2, 1, 1]
+    assert tree.n_positive.tolist() == [3, 1, 0, 1, 2, 1, 1]
+    assert tree.probability[0] == 4 / 6
+    with pytest.raises(ParameterError, match="Column 7 is tested, and there are 3"):
+        measures.count_tree((7, 1, None, None), sparse(X), np.ones(4, bool))

@@ -15,8 +15,11 @@ import numpy as np
 from thresher.errors import ModelError, ParameterError, brief, escaped, param
 from thresher.limits import LARGEST, MOST_ROUNDS, MOST_THINGS, MOST_THREADS
 
-__all__ = ["AUTO", "Choice", "Estimator", "Flag", "Kind", "Number", "Pair", "Parameter", "Share"]
-__all__ += ["ROUNDS", "THREADS", "Some", "Text", "Whole", "available_if", "inherited", "parameter"]
+__all__ = [
+    "AUTO", "N_JOBS", "ROUNDS", "THREADS", "Choice", "Estimator", "Flag", "Kind", "Number", "Pair",
+    "Parameter", "Share", "Some", "Text", "Whole", "available_if", "inherited", "parameter",
+    "random_seed",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -261,6 +264,16 @@ def parameter(
 def inherited(*, default: Any) -> Any:
     """Declare another default for a parameter of a base class."""
     return Parameter(default)
+
+
+def random_seed(words: str) -> Any:
+    """Declare the parameter `random_state`; `words` describe what the seed is for."""
+    return parameter(default=0, kind=Whole(0, optional=True), words=words)
+
+
+N_JOBS = parameter(
+    default=1, kind=THREADS, words="Threads; the result does not depend on how many."
+)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(parameter, inherited))

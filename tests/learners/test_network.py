@@ -20,10 +20,11 @@ XOR = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], np.float32)
 
 def trained(X, order, targets, momentum, first, outer, is_logistic=False):
     """One epoch from given weights, in a given order."""
-    descent = Descent.over("a test", rows_of(X), 0.1, momentum, 0.0, is_logistic)
+    options = MultilayerPerceptron(learning_rate=0.1, momentum=momentum, tolerance=0.0)
+    descent = Descent(options, rows_of(X), is_logistic)
     weights = Weights(first, outer.copy())
     descent.train(order, targets, np.ones(len(X)), weights, 1)
-    return weights.now(momentum, descent.powers), weights.outer[0]
+    return descent.weights_now(weights), weights.outer[0]
 
 
 def sparse(seed, n=15, n_features=8):
@@ -152,12 +153,13 @@ def test_steps_of_an_nth_are_as_good_as_one_step_an_epoch():
         moved_a = 0.5 * moved_a + 0.2 * hidden.T @ error / 50
         moved_w = 0.5 * moved_w + 0.2 * wide.T @ back / 50
         w, a = w + moved_w, a + moved_a
-    descent = Descent.over("a test", rows_of(X), 0.2 / 50, 0.5, 0.0, False)
+    options = MultilayerPerceptron(learning_rate=0.2 / 50, momentum=0.5, tolerance=0.0)
+    descent = Descent(options, rows_of(X), False)
     weights = Weights(first, outer.copy())
     descent.train(np.arange(50), targets, np.ones(50), weights, 300)
     outputs = [
         np.hstack([np.tanh(wide @ inner), np.ones((50, 1))]) @ last
-        for inner, last in ((weights.now(0.5, descent.powers), weights.outer[0]), (w, a))
+        for inner, last in ((descent.weights_now(weights), weights.outer[0]), (w, a))
     ]
     np.testing.assert_allclose(*outputs, atol=0.1)
     assert np.ptp(outputs[1]) > 2

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from checks import bytes_of, documents, examples_of, labels_of, rows_of
 from naive import perceptrons as naive
-from thresher import BoostedPerceptrons, Categorizer
+from thresher import BoostedPerceptrons, Categorizer, MultilayerPerceptron
 from thresher._kernels import perceptrons as kernels
 from thresher.errors import ModelError, ParameterError
 from thresher.examples import Examples
@@ -32,10 +32,11 @@ def one_against_rest(X, signs, weights=None):
 
 
 def trained(X, order, targets, counts, momentum=0.5, epochs=3, tolerance=0.0, is_logistic=False):
-    descent = Descent.over("a test", rows_of(X), 0.2, momentum, tolerance, is_logistic)
+    options = MultilayerPerceptron(learning_rate=0.2, momentum=momentum, tolerance=tolerance)
+    descent = Descent(options, rows_of(X), is_logistic)
     weights = Weights(np.zeros(1 + X.shape[1]))
     error = descent.train(order, targets, counts, weights, epochs)
-    return weights.now(momentum, descent.powers), error
+    return descent.weights_now(weights), error
 
 
 # ---- the delta rule -----------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from thresher.errors import ModelError, ParameterError
 from thresher.examples import Examples
 from thresher.learners import _pruning as pruning
 from thresher.learners._trees import exact_weights, leaves_of
-from thresher.learners.tree import Tree, count_tree, grow_tree, information_gain
+from thresher.learners.tree import Tree, grow_tree, information_gain
 from thresher.report import tree_svg, tree_text
 from thresher.report.markup import short
 from thresher.rows import Labels
@@ -201,21 +201,15 @@ def test_scikit_learn_grows_trees_as_good(kind):
     assert tree.n_nodes == pytest.approx(their.node_count, rel=0.15)
 
 
-def test_given_questions_are_counted():
-    X = np.array([[2, 0, 3], [2, 0, 0], [0, 1, 0], [1, 0, 0]], np.float32)
-    book = (0, 2, (1, 1, None, None), (2, 2, None, None))
-    tree = count_tree(book, rows_of(X), np.array([1, 1, 1, 0], bool), smoothing=1.0)
-    assert tree.column.tolist() == [0, 1, -1, -1, 2, -1, -1]
-    assert tree.n_documents.tolist() == [4, 2, 1, 1, 2, 1, 1]
-    assert tree.n_positive.tolist() == [3, 1, 0, 1, 2, 1, 1]
-    assert tree.probability[0] == 4 / 6
-    with pytest.raises(ParameterError, match="Column 7 is tested, and there are 3"):
-        count_tree((7, 1, None, None), rows_of(X), np.ones(4, bool))
-
-
 # ---- pruning ------------------------------------------------------------------------------------
 
 LEAVES = (-1, -1, -1)
+
+
+def pruning_sequence(tree, gains):
+    """The full tree, the tree with one inner node less, and so on, down to the root alone."""
+    order = pruning.pruning_order(tree, gains)
+    return [pruning.cut(tree, order[:n]) for n in range(len(order) + 1)]
 
 
 def three():
@@ -230,7 +224,7 @@ def test_the_least_helpful_goes_first_and_the_root_last():
     tree = three()
     assert pruning.pruning_order(tree, information_gain(tree)).tolist() == [4, 1, 0]
     assert pruning.pruning_order(tree, np.array([0, 1, 0, 0, 2, 0, 0.0])).tolist() == [1, 4, 0]
-    sequence = list(pruning.pruning_sequence(tree, information_gain(tree)))
+    sequence = pruning_sequence(tree, information_gain(tree))
     assert [one.column.tolist() for one in sequence] == [
         [0, 1, -1, -1, 2, -1, -1], [0, 1, -1, -1, -1], [0, -1, -1], [-1],
     ]  # fmt: skip
@@ -256,7 +250,7 @@ def test_validation_keeps_the_tree_that_the_book_would():
     kept = np.setdiff1d(np.arange(600), held)
     full = grow_tree(rows_of(X[kept]), y[kept])
     counted = full.counts(rows_of(X[held]), y[held])
-    sequence = list(pruning.pruning_sequence(full, information_gain(counted)))
+    sequence = pruning_sequence(full, information_gain(counted))
     leaves = [one.probability[leaves_of([one], rows_of(X[held]))[:, 0]] for one in sequence]
     right = [((one > 0.5) == y[held]).sum() for one in leaves]
     best = max(n for n, one in enumerate(right) if one == max(right))
@@ -277,7 +271,7 @@ def test_cross_validation_gives_a_size_and_the_training_gain_the_rest():
         order, n = pruning.best_size(full, full.counts(rows_of(X[held]), y[held]))
         sizes.append(len(order) - n)
     tree = grow_tree(rows_of(X), y)
-    by_training = list(pruning.pruning_sequence(tree, information_gain(tree)))
+    by_training = pruning_sequence(tree, information_gain(tree))
     assert learner.tree(0).n_internal == round(np.mean(sizes)) < tree.n_internal / 4
     assert nested(learner.tree(0)) == nested(by_training[-1 - round(np.mean(sizes))])
 
@@ -515,10 +509,14 @@ def test_a_deep_tree_is_drawn_without_recursion():
     assert tree.n_nodes == 2 * n - 1
     assert len(tree_text(tree, ["x"]).splitlines()) == tree.n_nodes
     assert tree_svg(tree, ["x"]).count('class="box') < 40
-    splits = None
-    for threshold in range(1, 1201):
-        splits = (0, threshold, splits, None)
-    deep = count_tree(splits, rows_of(X), np.arange(n) % 2 == 0)
+    depth = 1200  # a chain of questions to the left, with a leaf on the right of each
+    column = np.repeat(np.array([0, -1], np.int32), [depth, depth + 1])
+    threshold = np.append(np.arange(depth, 0, -1), np.zeros(depth + 1)).astype(np.float32)
+    left = np.where(column == 0, np.arange(1, 2 * depth + 2), -1).astype(np.int32)
+    right = np.where(column == 0, 2 * depth - np.arange(2 * depth + 1), -1).astype(np.int32)
+    halves = np.full(len(column), 0.5)
+    deep = Tree(column, threshold, left, right, halves, halves, halves)
+    deep = deep.counts(rows_of(X), np.arange(n) % 2 == 0)
     assert deep.depths().max() == 1200
     ElementTree.fromstring(tree_svg(deep, ["x"], max_depth=None))
 

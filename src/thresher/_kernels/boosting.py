@@ -18,28 +18,6 @@ ONE = np.uint32(1)
 
 
 @kernel
-def count_columns(indices, values, counts):
-    """Count the entries of each column that are not zero."""
-    for p in range(len(values)):
-        if values[p] != 0:
-            counts[indices[p]] += 1
-
-
-@kernel
-def fill_columns(indptr, indices, values, positions, entries, column_values, n_valued):
-    """Write nonzero entries by column; of the first `n_valued` columns, the values too."""
-    for i in range(len(indptr) - 1):
-        for p in range(indptr[i], indptr[i + 1]):
-            if values[p] != 0:
-                j = indices[p]
-                position = positions[j]
-                positions[j] = position + 1
-                entries[position] = i << 1
-                if j < n_valued:
-                    column_values[position] = values[p]
-
-
-@kernel
 def eight(entries, p, end, nobody):
     """Return the next eight documents, `nobody` after the last."""
     left = end - p
@@ -131,21 +109,6 @@ def best_word(ends, first, n_documents, sums, half, best, column):
         if size > best + TIE and 0 < ends[j + 1] - ends[j] < n_documents:
             best, column = size, j
     return column, best
-
-
-@kernel
-def turn_words(ends, first, entries, starts, words):
-    """Fill in the words of each document from the documents of each word."""
-    for j in range(first, len(ends) - 1):
-        for p in range(ends[j], ends[j + 1]):
-            starts[(entries[p] >> ONE) + 2] += 1
-    for i in range(2, len(starts)):
-        starts[i] += starts[i - 1]
-    for j in range(first, len(ends) - 1):
-        for p in range(ends[j], ends[j + 1]):
-            i = (entries[p] >> ONE) + 1
-            words[starts[i]] = j - first
-            starts[i] += 1
 
 
 @kernel

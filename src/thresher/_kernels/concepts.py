@@ -64,9 +64,8 @@ def update_documents(indptr, words, counts, theta, phi, updated, ratios, start, 
     """Write the next P(z|d) of some documents, and n(d,w) / P(w|d) of their entries."""
     n = theta.shape[1]
     lanes = np.empty(LANES, np.float32)
-    new = np.empty(
-        n, np.float32
-    )  # local, so that the compiler can assume that it overlaps no other array
+    # Local, so that the compiler can assume that it overlaps no other array.
+    new = np.empty(n, np.float32)
     for d in range(start, end):
         old = theta[d]
         entries = slice(indptr[d], indptr[d + 1])

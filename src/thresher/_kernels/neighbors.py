@@ -34,24 +34,11 @@ class Scratch(NamedTuple):
     keys: np.ndarray  # float64: their keys
     votes: np.ndarray  # float64: their votes
     rough: np.ndarray  # float32: sums of 24 bits
-    rough_bits: np.ndarray  # int32: the same memory
     frequent: np.ndarray  # float32, a cell for each frequent column: the values of the query
     bounds: np.ndarray  # float32: upper bounds of the rough keys
-    bound_bits: np.ndarray  # int32: the same memory
     peaks: np.ndarray  # float32, a cell for each block of documents: the largest number
-    peak_bits: np.ndarray  # int32: the same memory
     every: np.ndarray  # int64: the numbers of all documents
     totals: np.ndarray  # float64, a cell for each category: its votes
-
-
-@kernel
-def add_squares(indptr, values, squares):
-    """Add up the squares of each document's values, in their order."""
-    for i in range(len(squares)):
-        total = 0.0
-        for p in range(indptr[i], indptr[i + 1]):
-            total += np.float64(values[p]) * np.float64(values[p])
-        squares[i] = total
 
 
 @kernel
@@ -159,7 +146,7 @@ def inspect_some(n_neighbors, length, margin, n_indexed, short, weights, scratch
     negative if there are too many, and a lower bound of the keys of the nearest.
     """
     rough, bounds, peaks, n_blocks = scratch.rough, scratch.bounds, scratch.peaks, 0
-    find_peaks(scratch.rough_bits[:n_indexed], scratch.peak_bits)
+    find_peaks(rough[:n_indexed], peaks)
     for block in range((n_indexed + DOCUMENTS_PER_BLOCK - 1) // DOCUMENTS_PER_BLOCK):
         if n_blocks < n_neighbors:
             push(scratch.heap, scratch.members, n_blocks, peaks[block], block)
@@ -187,7 +174,7 @@ def inspect_some(n_neighbors, length, margin, n_indexed, short, weights, scratch
     bar = np.float32(scratch.heap[0]) - margin
     if total < n_neighbors or bar <= 0:
         return -1, bar
-    find_peaks(scratch.bound_bits[:n_indexed], scratch.peak_bits)
+    find_peaks(bounds[:n_indexed], peaks)
     for block in range((n_indexed + DOCUMENTS_PER_BLOCK - 1) // DOCUMENTS_PER_BLOCK):
         if peaks[block] <= bar:
             continue
@@ -214,12 +201,13 @@ def find_bounds(n, length, rough, reach, bounds):
 
 
 @kernel
-def find_peaks(bits, peaks):
-    """Write the bits of the largest number of each block, or of zero.
+def find_peaks(sums, peaks):
+    """Write the largest number of each block, or zero.
 
     The bits of positive numbers, read as integers, have the order of the numbers, and the loop over
     integers vectorises.
     """
+    bits, peaks = sums.view(np.int32), peaks.view(np.int32)
     for block in range((len(bits) + DOCUMENTS_PER_BLOCK - 1) // DOCUMENTS_PER_BLOCK):
         numbers = bits[block * DOCUMENTS_PER_BLOCK : (block + 1) * DOCUMENTS_PER_BLOCK]
         most = np.int32(0)

@@ -51,6 +51,16 @@ def fill_columns(indptr, indices, values, positions, documents, strengths):
 
 
 @kernel
+def add_squares(indptr, values, squares):
+    """Add up the squares of each row's values, in their order."""
+    for i in range(len(squares)):
+        total = 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            total += np.float64(values[p]) * np.float64(values[p])
+        squares[i] = total
+
+
+@kernel
 def add_up(indptr, indices, values, weights, label_indptr, labels, sums, totals, mass):
     """Add weighted rows to sums, totals and `mass`, the sum of a category; row 0 counts rows."""
     for i in range(len(indptr) - 1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -10,6 +11,7 @@ from thresher.decisions.thresholds import SHRINKAGE
 from thresher.errors import ModelError, ParameterError
 from thresher.evaluation.ranking import Positives
 from thresher.learners._newton import least
+from thresher.learners.scoring import logistic
 from thresher.limits import LARGEST_SUM
 from thresher.rows import Labels
 from thresher.state import require_field, require_tensor
@@ -40,7 +42,7 @@ class ProbabilityCurve(NamedTuple):
         """Return the probability of each score."""
         if len(self.scores):
             return np.asarray(np.interp(scores, self.scores, self.probabilities))
-        return _sigmoid(self.slope * scores.astype(np.float64) + self.offset)
+        return logistic(self.slope * scores.astype(np.float64) + self.offset)
 
 
 class Calibration(NamedTuple):
@@ -94,16 +96,14 @@ class Calibration(NamedTuple):
         n = positives.counts[: scores.shape[1]]
         if kind == "sigmoid":
             pooled = _fit_form(scores.ravel(), belongs.ravel())
-            curves = [
-                _moved(pooled, scores[:, c], belongs[:, c]) if n[c] else pooled
-                for c in range(len(n))
-            ]
-            return cls(kind, pooled, curves, (n > 0).astype(np.float64))
-        pooled = _fit_isotonic(scores.ravel(), belongs.ravel())
-        curves = [
-            _fit_isotonic(scores[:, c], belongs[:, c]) if n[c] else pooled for c in range(len(n))
-        ]
-        return cls(kind, pooled, curves, np.where(n > 0, n / np.maximum(n + shrinkage, 1), 0.0))
+            fit: Any = partial(_moved, pooled)
+            trust = (n > 0).astype(np.float64)
+        else:
+            pooled = _fit_isotonic(scores.ravel(), belongs.ravel())
+            fit, trust = _fit_isotonic, np.where(n > 0, n / np.maximum(n + shrinkage, 1), 0.0)
+        columns = zip(scores.T, belongs.T, n, strict=True)
+        curves = [fit(column, mask) if some else pooled for column, mask, some in columns]
+        return cls(kind, pooled, curves, trust)
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Return the probability that each document belongs to each category."""
@@ -163,12 +163,6 @@ class Calibration(NamedTuple):
         return cls(kind, pooled, curves, trust)
 
 
-def _sigmoid(x: np.ndarray) -> np.ndarray:
-    """Return 1 / (1 + exp(-x)) without overflow."""
-    small = np.exp(-np.abs(x))
-    return np.asarray(np.where(x >= 0, 1.0, small) / (1.0 + small))
-
-
 def fit_sigmoid(scores: np.ndarray, belongs: np.ndarray) -> ProbabilityCurve:
     """Fit Platt's sigmoid, with one more document on either side."""
     n_positives = np.count_nonzero(belongs)
@@ -211,7 +205,7 @@ def _fit_form(scores: np.ndarray, belongs: np.ndarray) -> ProbabilityCurve:
 def _moved(form: ProbabilityCurve, scores: np.ndarray, belongs: np.ndarray) -> ProbabilityCurve:
     """Return the curve of a category: the pooled one, shifted and scaled in log odds."""
     slope, offset = _newton(_log_odds(form(scores)), belongs, (1.0, 0.0), pull=1.0)
-    moved = _sigmoid(max(slope, 0.0) * _log_odds(form.probabilities) + offset)
+    moved = logistic(max(slope, 0.0) * _log_odds(form.probabilities) + offset)
     return form._replace(probabilities=moved)
 
 
@@ -231,26 +225,20 @@ def _newton(
     def loss_and_probability(line: np.ndarray) -> tuple[float, np.ndarray]:
         z = line[0] * x + line[1]
         loss = np.sum(np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z))) - target * z)
-        return float(loss + pull / 2 * np.sum((line - start) ** 2)), _sigmoid(z)
+        return float(loss + pull / 2 * np.sum((line - start) ** 2)), logistic(z)
 
     def step(line: np.ndarray, p: np.ndarray) -> np.ndarray:
-        return _newton_step(x, p - target, p * (1 - p), pull, pull * (line - start))
+        slope, weight, weighted = p - target, p * (1 - p), p * (1 - p) * x
+        gradient = np.array([slope @ x, slope.sum()]) + pull * (line - start)
+        b, never_singular = weighted.sum(), pull + 1e-12
+        curvature = np.array([[weighted @ x, b], [b, weight.sum()]]) + never_singular * np.eye(2)
+        return np.linalg.solve(curvature, gradient)
 
     def is_enough(gain: float, loss: float) -> bool:
         return gain <= 1e-10 * len(x)
 
     slope, offset = least(loss_and_probability, step, np.array(start), is_enough)
     return float(slope), float(offset)
-
-
-def _newton_step(
-    x: np.ndarray, slope: np.ndarray, weight: np.ndarray, pull: float, towards: np.ndarray
-) -> np.ndarray:
-    gradient = np.array([slope @ x, slope.sum()]) + towards
-    weighted = weight * x
-    b, never_singular = weighted.sum(), pull + 1e-12
-    curvature = np.array([[weighted @ x, b], [b, weight.sum()]]) + never_singular * np.eye(2)
-    return np.linalg.solve(curvature, gradient)
 
 
 def _fit_isotonic(scores: np.ndarray, belongs: np.ndarray) -> ProbabilityCurve:
@@ -273,11 +261,9 @@ def _fit_isotonic(scores: np.ndarray, belongs: np.ndarray) -> ProbabilityCurve:
 class ReliabilityCurve(NamedTuple):
     """Observed shares of positives and predicted probabilities, in bins of the latter."""
 
-    predicted: (
-        np.ndarray
-    )  # the mean probability in each bin that has pairs of document and category
-    observed: np.ndarray  # the share of pairs in which the document belongs
-    n_pairs: np.ndarray
+    predicted: np.ndarray  # the mean probability in each bin with pairs of document and category
+    observed: np.ndarray  # the share of these pairs in which the document belongs
+    n_pairs: np.ndarray  # their number
 
     @property
     def expected_error(self) -> float:

@@ -200,9 +200,7 @@ def learn_offsets(scores: np.ndarray, labels: Labels | np.ndarray) -> np.ndarray
         (best, first, is_first), (_, second, is_second) = best_two
         for c in np.flatnonzero(n):
             lead = scores[:, c] - np.where(best == c, second, first)
-            loss = np.where(
-                best == c, is_second, is_first
-            )  # the decisions that are right without it
+            loss = np.where(best == c, is_second, is_first)  # what is right without the category
             order = np.argsort(-lead, kind="stable")
             gains = np.cumsum(belongs[order, c].astype(np.int64) - loss[order])
             taken = int(np.argmax(gains)) + 1

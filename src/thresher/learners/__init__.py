@@ -26,25 +26,11 @@ if TYPE_CHECKING:
     from thresher.learners.tree import DecisionTree
 
 __all__ = [
-    "LEARNERS",
-    "BoostedPerceptrons",
-    "DecisionTree",
-    "GrowingLearner",
-    "Learner",
-    "LinearModel",
-    "MajorityClass",
-    "MaximumEntropy",
-    "MultilayerPerceptron",
-    "NaiveBayes",
-    "NearestNeighbors",
-    "Rocchio",
-    "ScikitLearner",
-    "StumpBoosting",
-    "import_learner",
-    "learner_class",
-    "make_learner",
+    "LEARNERS", "BoostedPerceptrons", "DecisionTree", "GrowingLearner", "Learner", "LinearModel",
+    "MajorityClass", "MaximumEntropy", "MultilayerPerceptron", "NaiveBayes", "NearestNeighbors",
+    "Rocchio", "ScikitLearner", "StumpBoosting", "import_learner", "learner_class", "make_learner",
     "register",
-]
+]  # fmt: skip
 
 LEARNERS: dict[str, type[Learner]]  # created on first use
 """The learners by their names on the command line and in the model file."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from thresher.errors import ModelError
+from thresher.learners._columns import by_columns, ordered, squares_of
 from thresher.learners.growing import shared_if_read_only
 from thresher.limits import LARGEST_SAMPLE_WEIGHT
 from thresher.rows import Labels, Rows
@@ -121,22 +122,17 @@ class Collection:
         of each frequent column, -1 for others; the start of the frequent columns of each document,
         their numbers and values; and their length.
         """
-        from thresher._kernels.rows import fill_columns
-
-        columns, n = self["columns"].view(np.uint32), self.n_documents
-        counts = np.bincount(self["columns"], minlength=n_columns)
-        starts = np.append(0, np.cumsum(counts))
-        documents, strengths = np.empty(len(columns), np.uint32), np.empty(len(columns), np.float32)
-        positions = starts[:-1].copy()
-        fill_columns(self["indptr"], columns, values, positions, documents, strengths)
+        rows = self.rows(n_columns)
+        starts, documents, strengths, n, _ = by_columns(rows._replace(values=values))
+        counts, numbers = np.diff(starts), documents.view(np.uint32)
         lengths = np.sqrt(self["squares"]).astype(np.float32)
         is_frequent = counts * DOCUMENTS_PER_FREQUENT > n
         ranks = np.where(is_frequent, np.cumsum(is_frequent) - 1, -1).astype(np.int32)
-        frequent = self.rows(n_columns).keep(is_frequent)
+        frequent = rows.keep(is_frequent)
         units = frequent.values / np.repeat(lengths, np.diff(frequent.indptr))
         frequent = frequent._replace(values=units)
         reach = np.sqrt(squares_of(frequent)).astype(np.float32)
-        self.index, self.n_indexed = (starts, documents, strengths), n
+        self.index, self.n_indexed = (starts, numbers, strengths), n
         self.short = (
             strengths / lengths[documents],
             ranks,
@@ -205,37 +201,10 @@ def _check_ends(name: str, ends: np.ndarray, n: int, columns: np.ndarray) -> Non
         raise ModelError(f"The model's documents do not ascend: see its tensor {name!r}.")
 
 
-def ordered(rows: Rows) -> Rows:
-    """Return documents with ascending columns and without zeros."""
-    order = _order(rows.indptr, rows.indices)
-    indices, values = rows.indices[order], rows.values[order]
-    is_set = values != 0
-    if is_set.all():
-        return rows._replace(indices=indices, values=values)
-    indptr = np.append(0, np.cumsum(is_set))[rows.indptr]
-    return rows._replace(indptr=indptr, indices=indices[is_set], values=values[is_set])
-
-
-def squares_of(rows: Rows) -> np.ndarray:
-    """Return the sum of the squares of each document's values."""
-    from thresher._kernels.neighbors import add_squares
-
-    squares = np.empty(rows.n_rows)
-    add_squares(rows.indptr, rows.values, squares)
-    return squares
-
-
 def _unique_labels(labels: Labels) -> tuple[np.ndarray, np.ndarray]:
     """Return the starts and the categories of labels, ascending and without repetitions."""
-    categories = labels.indices[_order(labels.indptr, labels.indices)]
     documents = np.repeat(np.arange(labels.n_rows), np.diff(labels.indptr))
-    is_new = np.ones(len(categories), bool)
-    is_new[1:] = (np.diff(categories) != 0) | (np.diff(documents) != 0)
-    return np.append(0, np.cumsum(is_new))[labels.indptr], categories[is_new]
-
-
-def _order(indptr: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Return the order of entries in which the columns of each document ascend."""
-    documents = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    width = int(columns.max(initial=0)) + 1
-    return np.argsort(documents * width + columns, kind="stable")
+    pairs = np.unique(documents * labels.n_categories + labels.indices)
+    documents, categories = np.divmod(pairs, max(1, labels.n_categories))
+    starts = np.append(0, np.cumsum(np.bincount(documents, minlength=labels.n_rows)))
+    return starts, categories.astype(np.int32)

@@ -2,35 +2,81 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from thresher.errors import ParameterError
+from thresher.learners._columns import squares_of
+from thresher.learners._memory import MemoryLearner, Training, each_in_rounds, signs_of
+from thresher.learners.learner import Progress
+from thresher.parameters import Number, parameter
 from thresher.rows import Rows
 
 
-class Descent(NamedTuple):
+class DescentLearner(MemoryLearner):
+    """The base of learners that train linear units, or small networks, for each category."""
+
+    learning_rate: float = parameter(
+        default=0.2, kind=Number(0, 10, open_low=True), words="η, the size of a step."
+    )
+    momentum: float = parameter(
+        default=0.5, kind=Number(0, 0.99), words="μ, the share of a step repeated in the next."
+    )
+
+    tolerance: float  # parameters of the subclasses
+    max_iter: int
+    random_state: int | None
+
+    def _fit_each(
+        self,
+        fit: Callable[[int, Category], None],
+        training: Training,
+        n_jobs: int,
+        progress: Progress,
+        logistic: bool = False,
+    ) -> None:
+        """Call `fit` with the number and the documents of each category, in threads."""
+        rows, signs = training.rows, signs_of(training.labels)
+        descent, n = Descent(self, rows, logistic), signs.shape[1]
+        # One seed per category, so that the order of threads does not matter.
+        seeds = np.random.SeedSequence(self.random_state).spawn(n)
+
+        def work(k: int, tick: Callable[[], None]) -> None:
+            known = np.flatnonzero(signs[:, k])
+            of_category = signs[:, k].astype(np.float64), known, training.weights[known]
+            fit(k, Category(descent, *of_category, np.random.default_rng(seeds[k]), tick))
+
+        each_in_rounds(work, [self.max_iter] * n, n_jobs, progress, rows.n_rows)
+
+
+class Category(NamedTuple):
+    """The training of one category."""
+
+    descent: Descent
+    signs: np.ndarray  # of all documents: 1 belongs, -1 does not, 0 unknown
+    known: np.ndarray  # the documents whose sign is known
+    weights: np.ndarray  # of these
+    generator: np.random.Generator
+    tick: Callable[[], None]  # called after each round
+
+    @property
+    def positive(self) -> np.ndarray:
+        """Which of the known documents belong."""
+        return np.asarray(self.signs[self.known] > 0)
+
+
+class Descent:
     """The training documents, and the options of training."""
 
-    owner: str
-    rows: Rows
-    rate: float
-    momentum: float
-    powers: np.ndarray
-    logistic: bool
-    tolerance: float
-
-    @staticmethod
-    def over(
-        owner: str, rows: Rows, rate: float, momentum: float, tolerance: float, logistic: bool
-    ) -> Descent:
-        """Return the training of documents with these options."""
+    def __init__(self, options: DescentLearner, rows: Rows, logistic: bool) -> None:
+        self.options, self.rows, self.logistic = options, rows, logistic
+        momentum = options.momentum
         # All powers above zero in double precision; beyond them a velocity is exactly zero.
         size = 2 if momentum == 0 else int(np.log(5e-324) / np.log(momentum)) + 3
-        powers = float(momentum) ** np.arange(size)
-        powers[-1] = 0.0
-        return Descent(owner, rows, rate, momentum, powers, logistic, tolerance)
+        self.powers = float(momentum) ** np.arange(size)
+        self.powers[-1] = 0.0
 
     def train(
         self,
@@ -43,29 +89,32 @@ class Descent(NamedTuple):
         """Train for up to `epochs` epochs, and return the mean squared error of the last."""
         from thresher._kernels import perceptrons as kernels
 
-        rows = self.rows
+        rows, rate, momentum = self.rows, self.options.learning_rate, self.options.momentum
         entries = rows.indptr, rows.indices.view(np.uint32), rows.values
         documents = kernels.Documents(*entries, order, targets, counts)
-        how = (
-            float(self.rate),
-            float(self.momentum),
-            self.powers,
-            self.logistic,
-            self.tolerance,
-            epochs,
-        )
+        ends = float(self.options.tolerance), epochs
+        rule = kernels.Rule(float(rate), float(momentum), self.powers, self.logistic, *ends)
         train = kernels.train_unit if weights.u.ndim == 1 else kernels.train_network
         arrays = weights.u, weights.v, weights.touched, *weights.outer
-        weights.step, error = train(documents, kernels.Rule(*how), weights.step, *arrays)
+        weights.step, error = train(documents, rule, weights.step, *arrays)
         if np.isnan(error):
-            longest = _longest(rows)
+            longest = float(np.sqrt(squares_of(rows).max(initial=0)))
             raise ParameterError(
-                f"{self.owner}: with learning_rate={self.rate:g} the weights grow beyond all "
-                f"bounds, for documents are up to {longest:.3g} long. Scale them to length one "
-                '(normalize="l2"), or take a learning_rate of '
-                f"{(1 - self.momentum) / (1 + longest**2):.1g} or less."
+                f"{type(self.options).__name__}: with learning_rate={rate:g} the weights grow "
+                f"beyond all bounds, for documents are up to {longest:.3g} long. Scale them to "
+                'length one (normalize="l2"), or take a learning_rate of '
+                f"{(1 - momentum) / (1 + longest**2):.1g} or less."
             )
         return float(error)
+
+    def weights_now(self, weights: Weights) -> np.ndarray:
+        """Return the weights of the first layer after the last step."""
+        age = weights.step - weights.touched
+        age[0] = 0  # the bias moves with every document
+        decay = self.powers[np.minimum(age, len(self.powers) - 1)]
+        decay = decay.reshape(-1, *[1] * (weights.u.ndim - 1))
+        momentum = self.options.momentum
+        return np.asarray(weights.u - momentum / (1 - momentum) * weights.v * decay)
 
 
 class Weights:
@@ -75,17 +124,9 @@ class Weights:
         self.u, self.v = initial.astype(np.float64), np.zeros(initial.shape)
         self.touched = np.zeros(len(initial), np.int64)
         self.step = 0
-        n_hidden = 0 if outer is None else len(outer) - 1
-        layer = (outer, np.zeros(n_hidden + 1), np.empty(n_hidden))
-        self.outer: tuple[Any, ...] = () if outer is None else layer
-
-    def now(self, momentum: float, powers: np.ndarray) -> np.ndarray:
-        """Return the weights of the first layer after the last step."""
-        age = self.step - self.touched
-        age[0] = 0  # the bias moves with every document
-        decay = powers[np.minimum(age, len(powers) - 1)]
-        decay = decay.reshape(-1, *[1] * (self.u.ndim - 1))
-        return np.asarray(self.u - momentum / (1 - momentum) * self.v * decay)
+        self.outer: tuple[Any, ...] = ()
+        if outer is not None:
+            self.outer = outer, np.zeros(len(outer)), np.empty(len(outer) - 1)
 
 
 def visits(importance: np.ndarray, documents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -103,10 +144,3 @@ def visits(importance: np.ndarray, documents: np.ndarray) -> tuple[np.ndarray, n
     number = np.arange(len(visited)) - np.repeat(np.cumsum(times) - times, times)
     position = (number + (visited + 0.5) / max(1, len(times))) / times[visited]
     return documents[visited[np.argsort(position, kind="stable")]], importance / times
-
-
-def _longest(rows: Rows) -> float:
-    """Return the length of the longest document."""
-    documents = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
-    squares = np.bincount(documents, rows.values.astype(np.float64) ** 2)
-    return float(np.sqrt(squares.max(initial=0)))

@@ -8,11 +8,13 @@ class, and there is one lane. Weights are feature-major; row 0 belongs to the al
 
 from __future__ import annotations
 
+from copy import copy
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from thresher.learners._columns import by_columns
 from thresher.learners.scoring import run_cache_line_blocks
 from thresher.rows import Rows
 
@@ -25,21 +27,12 @@ class Documents:
     """Sparse rows, and the same entries by columns; column 0 is the always-on feature."""
 
     def __init__(self, rows: Rows, always_on: bool) -> None:
-        from thresher._kernels.rows import fill_columns
-
         n, dtype = rows.n_rows, rows.values.dtype
         self.rows, self.has_always_on = rows, always_on
         self.always_on = np.full(n, always_on, dtype)
-        sizes = np.bincount(rows.indices, minlength=rows.n_columns)
-        ends = np.concatenate([[0], np.cumsum([n * always_on, *sizes], dtype=np.int64)])
-        documents, values = np.empty(int(ends[-1]), np.int32), np.empty(int(ends[-1]), dtype)
-        first = int(ends[1])
-        documents[:first], values[:first] = np.arange(first), 1
-        filled = documents.view(np.uint32), values
-        fill_columns(
-            rows.indptr, rows.indices.view(np.uint32), rows.values, ends[1:-1].copy(), *filled
-        )
-        self.columns = Rows(ends, documents, values, n)
+        first = np.arange(n * always_on, dtype=np.int32)
+        constant = Rows(np.array([0, len(first)]), first, np.ones(len(first), dtype), n)
+        self.columns = Rows.concatenate([constant, by_columns(rows)])
 
     def keep(self, mask: np.ndarray) -> Documents:
         """Return the documents with only the features of a mask."""
@@ -102,24 +95,17 @@ class Events:
 
     def keep(self, mask: np.ndarray) -> Events:
         """Return the events with only the features of a mask, whose row 0 is true."""
-        events = object.__new__(Events)
-        events.__dict__ = self.__dict__ | {
-            "documents": self.documents.keep(mask[1:]),
-            "target": self.target[mask],
-        }
+        events = copy(self)
+        events.documents, events.target = self.documents.keep(mask[1:]), self.target[mask]
         return events
 
     def lanes(self, chosen: np.ndarray) -> Events:
         """Return the events of some lanes, which are separate questions."""
-        events, n = object.__new__(Events), int(np.count_nonzero(chosen))
-        mass = self.mass if self.mass.shape[1] == 1 else self.mass[:, chosen].copy()
-        events.__dict__ = self.__dict__ | {
-            "target": self.target[:, chosen].copy(),
-            "mass": mass,
-            "total": self.total[chosen],
-            "shape": (self.shape[0], n),
-            "n_lanes": n,
-        }
+        events, n = copy(self), int(np.count_nonzero(chosen))
+        if self.mass.shape[1] > 1:
+            events.mass = self.mass[:, chosen].copy()
+        events.target, events.total = self.target[:, chosen].copy(), self.total[chosen]
+        events.shape, events.n_lanes = (self.shape[0], n), n
         return events
 
     def pool(self, sums: np.ndarray, how: np.ufunc = np.add) -> np.ndarray:

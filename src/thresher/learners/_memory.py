@@ -1,4 +1,4 @@
-"""Helpers of learners that need all documents in memory and learn category by category."""
+"""The base of learners that need all documents in memory, and learning category by category."""
 
 from __future__ import annotations
 
@@ -6,34 +6,61 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from functools import partial
 from threading import Event, get_ident
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from thresher.engine import engine_for
 from thresher.errors import counted
 from thresher.examples import Examples
-from thresher.learners.learner import Progress
+from thresher.learners.learner import Learner, Progress, Watch
 from thresher.learners.scoring import check_labels, check_rows, checked_sample_weight
 from thresher.limits import check_room
+from thresher.parameters import N_JOBS
 from thresher.rows import Labels, Rows
 
 NO_ROWS = Rows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), 0)
 
 
-def in_memory(
-    examples: Examples, owner: str, non_negative: bool = False
-) -> tuple[Rows, Labels, np.ndarray]:
-    """Return all documents of nonzero weight, checked, with their labels and weights."""
-    parts = [rows for rows, _ in examples] or [NO_ROWS]
-    rows = parts[0] if len(parts) == 1 else Rows.concatenate(parts)
-    labels = examples.labels()
-    check_rows(rows, owner, examples.n_columns, non_negative)
-    check_labels(rows, labels, owner, examples.n_categories)
-    weights = checked_sample_weight(labels.weights, rows.n_rows)
-    if not weights.all():
-        counted = np.flatnonzero(weights)
-        rows, labels, weights = rows.take(counted), labels.take(counted), weights[counted]
-    return rows, labels, weights
+class Training(NamedTuple):
+    """All documents of nonzero weight, in memory, with their labels and weights."""
+
+    rows: Rows
+    labels: Labels
+    weights: np.ndarray
+    n_concepts: int  # the first columns of the rows
+
+
+class MemoryLearner(Learner):
+    """The base of learners that learn from all documents at once, held in memory."""
+
+    n_jobs: int = N_JOBS
+
+    def fit_rows(
+        self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
+    ) -> Self:
+        """Learn from all documents, which must fit into memory; there are no mistakes to watch."""
+        self.check_parameters()
+        blocks = [rows for rows, _ in examples] or [NO_ROWS]
+        rows = blocks[0] if len(blocks) == 1 else Rows.concatenate(blocks)
+        rows, labels = rows._replace(n_columns=examples.n_columns), examples.labels()
+        check_rows(rows, type(self).__name__, examples.n_columns, self._needs_non_negative())
+        check_labels(rows, labels, type(self).__name__, examples.n_categories)
+        weights = checked_sample_weight(labels.weights, rows.n_rows)
+        if not weights.all():
+            counted = np.flatnonzero(weights)
+            rows, labels, weights = rows.take(counted), labels.take(counted), weights[counted]
+        self._fit(Training(rows, labels, weights, examples.n_concepts), n_jobs, progress)
+        self.n_features, self.n_categories = examples.n_columns, examples.n_categories
+        return self
+
+    def _fit(self, training: Training, n_jobs: int, progress: Progress) -> None:
+        """Learn from checked documents; only at the end, replace what was learned before."""
+        raise NotImplementedError
+
+    def _needs_non_negative(self) -> bool:
+        """Return True if training refuses strengths below zero."""
+        return self.non_negative
 
 
 def signs_of(labels: Labels) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
 from statistics import NormalDist
 
 import numpy as np
@@ -62,24 +61,6 @@ def cut(tree: Tree, nodes: np.ndarray) -> Tree:
     column = np.where(left < 0, -1, tree.column).astype(np.int32)
     threshold = np.where(left < 0, 0, tree.threshold).astype(np.float32)
     return Tree(*[array[is_retained] for array in (column, threshold, left, right, *tree[4:])])
-
-
-def pruning_sequence(tree: Tree, gains: np.ndarray) -> Iterator[Tree]:
-    """Yield the full tree, the tree with one inner node less, and so on, down to the root alone.
-
-    Examples
-    --------
-    >>> from thresher.learners.tree import grow_tree
-    >>> from thresher.rows import Rows
-    >>> rows = Rows(np.array([0, 0, 1, 2, 4]), np.array([0, 1, 0, 1], np.int32),
-    ...             np.ones(4, np.float32), 2)
-    >>> tree = grow_tree(rows, np.array([False, True, True, False]))
-    >>> [pruned.n_internal for pruned in pruning_sequence(tree, information_gain(tree))]
-    [3, 2, 1, 0]
-    """
-    order = pruning_order(tree, gains)
-    for n in range(len(order) + 1):
-        yield cut(tree, order[:n])
 
 
 def best_size(tree: Tree, counted: Tree) -> tuple[np.ndarray, int]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thresher.errors import ParameterError
+from thresher.learners._columns import by_columns, without_zeros
 from thresher.learners._memory import each_in_rounds
 from thresher.learners.learner import Progress
 from thresher.rows import Rows
@@ -51,27 +52,21 @@ NO_ROUNDS = Rounds(np.zeros(0, np.int32), np.zeros(0), np.zeros(0))
 class Columns:
     """The documents by columns, as the kernels search them; only thresholds need the values."""
 
-    def __init__(self, rows: Rows, n_columns: int, n_thresholds: int) -> None:
-        from thresher._kernels.boosting import count_columns, fill_columns, turn_words
-
+    def __init__(self, rows: Rows, n_thresholds: int) -> None:
         self.n_documents = rows.n_rows
         if self.n_documents >= 2**31:
             raise ParameterError(f"StumpBoosting takes up to 2³¹ documents, not {rows.n_rows:,}.")
-        indices = rows.indices.view(np.uint32)
-        counts = np.zeros(n_columns, np.int64)
-        count_columns(indices, rows.values, counts)
-        self.ends = np.concatenate([[0], np.cumsum(counts)])
-        self.entries = np.empty(int(self.ends[-1]), np.uint32)
-        self.values = np.empty(int(self.ends[n_thresholds]), np.float32)
+        columns = by_columns(without_zeros(rows))
+        self.ends, self.entries = columns.indptr, 2 * columns.indices.view(np.uint32)
+        n_valued = int(self.ends[n_thresholds])
+        self.values = columns.values[:n_valued].copy()
         self.middles = np.empty(n_thresholds, np.int64)
-        positions = self.ends[:-1].copy()
-        columns = positions, self.entries, self.values, n_thresholds
-        fill_columns(rows.indptr, indices, rows.values, *columns)
         for j in range(n_thresholds):
             self._sort(j)
-        self.starts = np.zeros(self.n_documents + 2, np.int64)
-        self.words = np.empty(len(self.entries) - len(self.values), np.uint32)
-        turn_words(self.ends, n_thresholds, self.entries, self.starts, self.words)
+        starts = self.ends[n_thresholds:] - n_valued
+        words = Rows(starts, columns.indices[n_valued:], columns.values[n_valued:], rows.n_rows)
+        self.starts, numbers, *_ = by_columns(words)
+        self.words = numbers.view(np.uint32)
 
     def _sort(self, j: int) -> None:
         """Sort a column by value, and mark the entries that a threshold may follow."""
@@ -180,8 +175,7 @@ class Work(NamedTuple):
         signed[:-1, : len(block)] = self.signs[:, block] * self.weights[:, None]
         halves = np.zeros(n_lanes)
         lanes = [
-            Lane(columns, signed, halves, number, self.apart, int(limits[number]))
-            for number in range(len(block))
+            Lane(self, signed, halves, number, int(limit)) for number, limit in enumerate(limits)
         ]
         for lane, rounds in zip(lanes, earlier, strict=True):
             lane.replay(rounds)
@@ -202,27 +196,19 @@ class Lane:
     """One category of those whose stumps are searched together."""
 
     def __init__(
-        self,
-        columns: Columns,
-        signed: np.ndarray,
-        halves: np.ndarray,
-        number: int,
-        apart: bool,
-        limit: int,
+        self, work: Work, signed: np.ndarray, halves: np.ndarray, number: int, limit: int
     ) -> None:
-        self.columns, self.signed, self.halves, self.number = columns, signed, halves, number
-        self.apart, self.limit = apart, limit
+        self.columns, self.signed, self.halves, self.number = work.columns, signed, halves, number
+        self.apart, self.limit = work.apart, limit
         self.chosen: list[tuple[int, float, float]] = []
-        self.sides = np.empty(columns.n_documents)
-        self.sums = np.zeros((2, len(columns.ends) - 1 - len(columns.middles)))
+        self.sides = np.empty(work.columns.n_documents)
+        self.sums = np.zeros((2, len(work.columns.ends) - 1 - len(work.columns.middles)))
         self.is_open = True
         self._reweigh(0, 0, 1, 1.0)
 
     def rounds(self) -> Rounds:
-        columns, thresholds, alphas = zip(*self.chosen, strict=True) if self.chosen else ((),) * 3
-        return Rounds(
-            np.array(columns, np.int32), np.array(thresholds, float), np.array(alphas, float)
-        )
+        columns, thresholds, alphas = np.array(self.chosen, float).reshape(-1, 3).T
+        return Rounds(columns.astype(np.int32), thresholds.copy(), alphas.copy())
 
     def add(self, j: int, half: float) -> None:
         """Add the stump of column `j` with this |r|/2, or a better one, or end the category."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thresher.errors import ParameterError
+from thresher.learners._columns import without_zeros
 from thresher.learners.scoring import check_rows, checked_sample_weight, run_cache_line_blocks
 from thresher.rows import Rows
 
@@ -147,7 +148,12 @@ def joined(trees: Sequence[Tree]) -> tuple[Tree, np.ndarray]:
         )
         for tree, root in zip(trees, roots, strict=True)
     ]
-    return Tree(*map(np.concatenate, zip(*[*moved, NO_NODES], strict=True))), roots
+    return concatenated(moved), roots
+
+
+def concatenated(trees: Sequence[Tree]) -> Tree:
+    """Return the arrays of trees one after the other."""
+    return Tree(*map(np.concatenate, zip(*trees, NO_NODES, strict=True)))
 
 
 def leaves_in(forest: Tree, roots: np.ndarray, rows: Rows, n_jobs: int = 1) -> np.ndarray:
@@ -178,9 +184,7 @@ class Columns:
                 f"DecisionTree takes up to 2³¹ documents and 2³² entries, not {rows.n_rows:,} and "
                 f"{len(rows.indices):,}."
             )
-        is_set = rows.values != 0
-        indices, values = rows.indices[is_set], rows.values[is_set]
-        self.starts = np.append(0, np.cumsum(is_set))[rows.indptr]
+        self.starts, indices, values, *_ = without_zeros(rows)
         self.lengths = np.diff(self.starts)
         order = np.lexsort((values, indices))
         self.places = np.empty(len(order), np.uint32)
@@ -275,53 +279,6 @@ def grow_tree(
     check_rows(rows, "DecisionTree", rows.n_columns, False)
     weights = exact_weights(checked_sample_weight(weights, rows.n_rows))
     return Columns(rows).grower()(np.asarray(positive, bool), weights, Growth(**limits))
-
-
-def count_tree(
-    splits: Any,
-    rows: Rows,
-    positive: np.ndarray,
-    weights: np.ndarray | None = None,
-    smoothing: float = 1.0,
-) -> Tree:
-    """Return a tree of given tests with the counts of some documents.
-
-    Parameters
-    ----------
-    splits : tuple or None
-        A test as (column, threshold, left, right), the last two being tests or None for a leaf.
-    rows, positive, weights, smoothing
-        As for `grow_tree`.
-
-    Examples
-    --------
-    >>> rows = Rows(np.array([0, 1, 2]), np.zeros(2, np.int32), np.array([1, 2], np.float32), 1)
-    >>> count_tree((0, 2, None, None), rows, np.array([False, True])).n_documents.tolist()
-    [2.0, 1.0, 1.0]
-    """
-    columns: list[int] = []
-    thresholds: list[float] = []
-    children: list[list[int]] = []
-    waiting: list[tuple[Any, int, int]] = [(splits, -1, 0)]
-    while waiting:
-        test, parent, side = waiting.pop()
-        node = len(columns)
-        if parent >= 0:
-            children[parent][side] = node
-        column, threshold, left, right = (-1, 0.0, None, None) if test is None else test
-        if not -1 <= column < rows.n_columns:
-            raise ParameterError(f"Column {column} is tested, and there are {rows.n_columns}.")
-        columns.append(column)
-        thresholds.append(threshold)
-        children.append([-1, -1])
-        if test is not None:
-            waiting += [(right, node, 1), (left, node, 0)]
-    sides = np.array(children, np.int32).T.copy()
-    nothing = np.zeros(len(columns))
-    tree = Tree(
-        np.array(columns, np.int32), np.array(thresholds, np.float32), *sides, *[nothing] * 3
-    ).counts(rows, np.asarray(positive, bool), weights)
-    return tree._replace(probability=smoothed(tree.n_positive, tree.n_documents, smoothing))
 
 
 NO_NODES = Tree(

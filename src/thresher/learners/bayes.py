@@ -7,15 +7,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from thresher.learners._sums import LEAST_COUNT, SummingLearner
-from thresher.learners.scoring import (
-    ProbabilisticMixin,
-    check_rows,
-    competing_shares,
-    linear_scores,
-    linear_shares,
-    log_odds,
-    narrowed,
-)
+from thresher.learners.scoring import CompetingMixin, check_rows, narrowed
 from thresher.parameters import Choice, Number, parameter
 from thresher.rows import Rows
 
@@ -24,7 +16,7 @@ __all__ = ["NaiveBayes"]
 EventModel = Literal["multinomial", "bernoulli"]
 
 
-class NaiveBayes(ProbabilisticMixin, SummingLearner):
+class NaiveBayes(CompetingMixin, SummingLearner):
     r"""Naive Bayes, multinomial or Bernoulli, for one category per document or several.
 
     With the sum :math:`N_{jc}` of feature j over the documents of category c (for Bernoulli: the
@@ -114,30 +106,16 @@ class NaiveBayes(ProbabilisticMixin, SummingLearner):
         weights[0] += np.log(np.maximum(documents, LEAST_COUNT) / n_documents)
         return np.asarray(weights)
 
-    def _compete(self) -> bool:
+    def _competes(self) -> bool:
         """Return True if the categories exclude each other."""
         return self._one_each and self.n_categories > 1
 
-    def _weights(self, rows: Rows) -> tuple[Rows, np.ndarray]:
+    def _weighted_sum(self, rows: Rows) -> tuple[Rows, np.ndarray]:
         """Return the documents, and the weights of their words."""
         check_rows(rows, "NaiveBayes", self.n_features, True)
         rows, used = narrowed(self._as_summed(rows), self.n_features)
         weights = self._log_likelihoods(used, True)
-        return rows, weights if self._compete() else weights - self._log_likelihoods(used, False)
-
-    def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
-        """Return the log-odds of each category; above zero, it is more probable than not."""
-        scores = linear_scores(*self._weights(rows), n_jobs)
-        if self._compete():
-            scores = log_odds(scores)
-        return scores.astype(np.float32)
-
-    def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return what each entry of `rows` adds to the log-odds, and the rest of them."""
-        used, weights = self._weights(rows)
-        if not self._compete():
-            return linear_shares(used, weights[:, category])
-        return competing_shares(used, weights, category)
+        return rows, weights if self._competes() else weights - self._log_likelihoods(used, False)
 
     def linear_weights(self) -> np.ndarray | None:
         """Return what each feature adds to the log-odds against all other documents."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
@@ -10,14 +10,13 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 import numpy as np
 
 from thresher.errors import ModelError, ParameterError, counted
-from thresher.examples import Examples
-from thresher.learners._memory import in_memory, signs_of
+from thresher.learners._memory import MemoryLearner, Training, signs_of
 from thresher.learners._stumps import NO_ROUNDS, Columns, Rounds, Work
 from thresher.learners.capabilities import ExplainedFeatures, Line, Lines
 from thresher.learners.growing import checked_mask
-from thresher.learners.learner import Learner, Progress, State, Watch
+from thresher.learners.learner import Progress, State
 from thresher.learners.scoring import check_rows, run_cache_line_blocks
-from thresher.parameters import ROUNDS, THREADS, Choice, Flag, Number, Whole, parameter
+from thresher.parameters import ROUNDS, Choice, Flag, Number, Whole, parameter, random_seed
 from thresher.rows import Rows
 from thresher.state import require_field, require_tensor
 
@@ -47,8 +46,12 @@ class Rule(NamedTuple):
     threshold: float | None
     share: float
 
+    def holds(self, strength: float) -> bool:
+        """Return True if the rule holds for a document in which the feature has this strength."""
+        return strength != 0 if self.threshold is None else strength >= self.threshold
 
-class StumpBoosting(Learner):
+
+class StumpBoosting(MemoryLearner):
     r"""AdaBoost.MH or AdaBoost.MR over decision stumps, for each category separately.
 
     In every round, the stump h is chosen that agrees most with the labels y (1 or -1) of the
@@ -124,17 +127,12 @@ class StumpBoosting(Learner):
         words="""The number of first columns that are tested by thresholds; the others are tested
         for presence. None: the concepts, if the documents have any.""",
     )
-    random_state: int | None = parameter(
-        default=0, kind=Whole(0, optional=True), words="The seed for choosing held-out documents."
-    )
-    n_jobs: int = parameter(
-        default=1, kind=THREADS, words="Threads; the result does not depend on how many."
-    )
+    random_state: int | None = random_seed("The seed for choosing held-out documents.")
 
     # ---- learning ----------------------------------------------------------------------------
 
     def check_parameters(self) -> None:
-        """Raise a sentence for a parameter out of its bounds, or two that exclude each other."""
+        """Raise `ParameterError` for a value that is not allowed, or excludes another."""
         super().check_parameters()
         if self.warm_start and self.early_stopping:
             raise ParameterError(
@@ -142,27 +140,21 @@ class StumpBoosting(Learner):
                 "goes on from those there are; choose one."
             )
 
-    def fit_rows(
-        self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
-    ) -> Self:
-        """Learn all categories, each in up to `max_iter` rounds, from documents in memory."""
-        self.check_parameters()
-        rows, labels, weights = in_memory(examples, "StumpBoosting")
-        n_thresholds = examples.n_concepts if self.n_thresholds is None else self.n_thresholds
-        n_thresholds = min(n_thresholds, examples.n_columns)
-        sizes = examples.n_columns, examples.n_categories, n_thresholds
+    def _fit(self, training: Training, n_jobs: int, progress: Progress) -> None:
+        """Learn all categories, each in up to `max_iter` rounds."""
+        rows, labels, weights, n_concepts = training
+        n_thresholds = n_concepts if self.n_thresholds is None else self.n_thresholds
+        sizes = rows.n_columns, labels.n_categories, min(n_thresholds, rows.n_columns)
         earlier = self._earlier(sizes)
-        columns = Columns(rows, examples.n_columns, sizes[2])
+        columns = Columns(rows, sizes[2])
         work = Work(columns, signs_of(labels), weights, self.variant == "MR", n_jobs, progress)
-        limits = np.full(examples.n_categories, self.max_iter)
+        limits = np.full(labels.n_categories, self.max_iter)
         if self.early_stopping:
             limits = self._best_rounds(work, limits)
         rounds = work.boost(limits, earlier)
         table = _Table(rounds, *sizes)
-        offsets = self._divide(table, rows, work, n_jobs)
-        self.n_features, self.n_categories, self._n_thresholds = sizes
-        self._rounds, self._table, self._offsets = rounds, table, offsets
-        return self
+        self._offsets = self._divide(table, rows, work, n_jobs)
+        self._rounds, self._table, self._n_thresholds = rounds, table, sizes[2]
 
     def _earlier(self, sizes: tuple[int, int, int]) -> list[Rounds]:
         """Return the rounds to continue from, if any, after checking the sizes."""
@@ -201,7 +193,7 @@ class StumpBoosting(Learner):
         return limits
 
     def _divide(self, table: _Table, rows: Rows, work: Work, n_jobs: int) -> np.ndarray:
-        """Return what to subtract from the scores of each category, so that zero divides them."""
+        """Return the offset of each category: the threshold to subtract from its scores."""
         # Without a rule, the majority decides.
         offsets = np.where(table.has_rules, 0.0, np.where(work.weights @ work.signs > 0, -1.0, 1.0))
         if self.variant == "MR":
@@ -216,16 +208,6 @@ class StumpBoosting(Learner):
         """Return a score per document and category; above zero means that it belongs."""
         check_rows(rows, "StumpBoosting", self.n_features, False)
         return np.asarray(self._table.scores(rows, n_jobs) - self._offsets, np.float32)
-
-    def staged_scores(
-        self, rows: Rows, rounds: Sequence[int], n_jobs: int = 1
-    ) -> Iterator[np.ndarray]:
-        """Yield the normalised scores after these numbers of rounds, without the offset of MR."""
-        check_rows(rows, "StumpBoosting", self.n_features, False)
-        for n in rounds:
-            first = [rounds.first(n) for rounds in self._rounds]
-            table = _Table(first, self.n_features, self.n_categories, self._n_thresholds)
-            yield table.scores(rows, n_jobs).astype(np.float32)
 
     def rules(self, category: int) -> list[Rule]:
         """Return the rules of a category in the order in which they were first chosen.
@@ -253,9 +235,7 @@ class StumpBoosting(Learner):
                 texts.append(f"{'contains' if is_true else 'lacks'} {name!r}")
                 continue
             membership = features.membership(rule.threshold)
-            if (
-                membership < features.least_membership
-            ):  # all documents with the feature are above it
+            if membership < features.least_membership:  # so that the feature need only be present
                 texts.append(f"{'has' if is_true else 'lacks'} {name}")
             else:
                 texts.append(f"{name} {'above' if is_true else 'below'} {membership:.3g}")
@@ -266,13 +246,9 @@ class StumpBoosting(Learner):
         values = dict(zip(rows.indices.tolist(), rows.values.tolist(), strict=True))
         rules = self.rules(category)
         strengths = [values.get(rule.column, 0.0) for rule in rules]
-        holds = [
-            strength != 0 if rule.threshold is None else strength >= rule.threshold
-            for rule, strength in zip(rules, strengths, strict=True)
-        ]
+        holds = [rule.holds(strength) for rule, strength in zip(rules, strengths, strict=True)]
         shares = [
-            rule.share if is_true else -rule.share
-            for rule, is_true in zip(rules, holds, strict=True)
+            rule.share if held else -rule.share for rule, held in zip(rules, holds, strict=True)
         ]
         texts = self.rule_texts(category, features, holds)
         lines = list(map(Line, texts, strengths, shares))
@@ -285,7 +261,7 @@ class StumpBoosting(Learner):
     def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
         """Return what each entry adds by changing rules, and the score of an empty document."""
         check_rows(rows, "StumpBoosting", self.n_features, False)
-        table = self._table.only(category)
+        table = _Table([self._rounds[category]], self.n_features, 1, self._n_thresholds)
         # A separate document for every entry, whose score is the share of the entry.
         single = rows._replace(indptr=np.arange(len(rows.indices) + 1), lengths=None)
         shares = table.scores(single)[:, 0] - table.bases[0]
@@ -355,14 +331,10 @@ class StumpBoosting(Learner):
 
     def state(self) -> State:
         """Return all rounds, as a JSON-able header and arrays."""
-        lengths = [len(rounds.alphas) for rounds in self._rounds]
-        joined = {
-            name: np.concatenate([getattr(rounds, name) for rounds in [*self._rounds, NO_ROUNDS]])
-            for name in Rounds._fields
-        }
-        ends = np.cumsum([0, *lengths], dtype=np.int64)
+        ends = np.cumsum([0, *(len(rounds.alphas) for rounds in self._rounds)], dtype=np.int64)
+        joined = Rounds(*map(np.concatenate, zip(*self._rounds, NO_ROUNDS, strict=True)))
         header = self.header(n_thresholds=self._n_thresholds)
-        return header, {"ends": ends, "offsets": self._offsets, **joined}
+        return header, {"ends": ends, "offsets": self._offsets, **joined._asdict()}
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
@@ -384,7 +356,6 @@ class StumpBoosting(Learner):
                 "The learner's part of the model is damaged: the rounds of stump-boosting do not "
                 "fit together."
             )
-        learner.n_features = n_features
         rounds = [Rounds(columns[a:b], thresholds[a:b], alphas[a:b]) for a, b in pairwise(ends)]
         return learner._use_rounds(rounds, np.array(offsets), n_thresholds)
 
@@ -407,16 +378,6 @@ class _Table:
         self.starts = np.searchsorted(columns[order], np.arange(n_features + 1))
         self.categories, self.thresholds = categories[order], thresholds[order]
         self.changes = (-2 * reached * shares)[order]
-
-    def only(self, category: int) -> _Table:
-        """Return the rules of one category, which is then the first and only one."""
-        table = object.__new__(_Table)
-        inside = self.categories == category
-        table.n_thresholds, table.bases = self.n_thresholds, self.bases[[category]]
-        table.starts = np.append(0, np.cumsum(inside))[self.starts]
-        table.categories = np.zeros(int(inside.sum()), np.int64)
-        table.thresholds, table.changes = self.thresholds[inside], self.changes[inside]
-        return table
 
     def scores(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
         from thresher._kernels.boosting import add_rules

@@ -17,8 +17,7 @@ from thresher.rows import Labels, Rows
 
 __all__ = [
     "Budgeted", "ExplainedFeatures", "LateCategories", "Line", "Lines", "Mergeable", "Neighbours",
-    "Online",
-    "Probabilistic", "Rules", "Tracking", "Trees", "Undoable",
+    "Online", "Probabilistic", "Rules", "Tracking", "Trees", "Undoable",
 ]  # fmt: skip
 
 

@@ -12,7 +12,12 @@ from thresher.errors import ModelError, ParameterError, brief, missing_extra
 from thresher.examples import Examples
 from thresher.learners._targets import Answers, Targets, read_targets
 from thresher.learners.capabilities import ExplainedFeatures, Lines
-from thresher.learners.scoring import checked_sample_weight
+from thresher.learners.scoring import (
+    check_rows,
+    checked_sample_weight,
+    linear_scores,
+    linear_shares,
+)
 from thresher.limits import MOST_THINGS
 from thresher.parameters import Estimator
 from thresher.rows import Rows
@@ -98,7 +103,27 @@ class Learner(Estimator):
 
         This changes nothing, and any number of threads may call it at once.
         """
-        raise NotImplementedError(f"{type(self).__name__} does not say how it scores: score_rows.")
+        weighted = self._weighted_sum(rows)
+        if weighted is None:
+            raise NotImplementedError(
+                f"{type(self).__name__} does not say how it scores: score_rows."
+            )
+        return linear_scores(*weighted, n_jobs).astype(np.float32, copy=False)
+
+    @property
+    def _linear(self) -> np.ndarray | None:
+        """The weights (1 + features, categories) if scores are weighted sums of the strengths."""
+        return None
+
+    def _weighted_sum(self, rows: Rows) -> tuple[Rows, np.ndarray] | None:
+        """Return the documents and the weights whose weighted sums are the scores, else None.
+
+        The first row of the weights is added to the scores of every document.
+        """
+        if (weights := self._linear) is None:
+            return None
+        check_rows(rows, type(self).__name__, self.n_features, self.non_negative)
+        return rows, weights
 
     def state(self) -> State:
         """Return the whole learner, as a JSON-able header and arrays."""
@@ -128,7 +153,7 @@ class Learner(Estimator):
 
     @classmethod
     def from_header(cls, header: dict[str, Any]) -> tuple[Self, int, int]:
-        """Return an unfitted learner with the header's parameters, and its checked sizes."""
+        """Return an unfitted learner with the header's parameters and sizes, and these sizes."""
         if require_field(header, "learner", str) != cls.name:
             raise ModelError(
                 f"The model holds a {brief(header['learner'])} learner, not {cls.name!r}."
@@ -138,6 +163,7 @@ class Learner(Estimator):
             for name in ("n_features", "n_categories")
         )
         learner = cls.from_plain(require_field(header, "params", dict))
+        learner.n_features, learner.n_categories = n_features, n_categories
         return learner, n_features, n_categories
 
     # ---- what a subclass may override --------------------------------------------------------
@@ -146,10 +172,13 @@ class Learner(Estimator):
         """Return what each entry of `rows` adds to the score of a category, and the rest of it.
 
         The shares of a document's entries and the rest (one number per document) add up to the
-        score of `score_rows`. By default, features are removed from a document one after the
-        other, starting with the one whose removal alone changes the score most. The share of each
-        is the score lost by its removal; the rest is the score of an empty document.
+        score of `score_rows`. If scores are no weighted sums, features are by default removed from
+        a document one after the other, starting with the one whose removal alone changes the score
+        most. The share of each is the score lost by its removal; the rest is the score of an empty
+        document.
         """
+        if (weighted := self._weighted_sum(rows)) is not None:
+            return linear_shares(weighted[0], weighted[1][:, category])
         shares, rest = np.empty(len(rows.indices), np.float32), np.empty(rows.n_rows, np.float32)
         for i in range(rows.n_rows):
             entries = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
@@ -195,7 +224,7 @@ class Learner(Estimator):
 
     def linear_weights(self) -> np.ndarray | None:
         """Return the weights (features, categories) if the score is a weighted sum, else None."""
-        return None
+        return None if (weights := self._linear) is None else weights[1:]
 
     def plain_weights(self) -> tuple[np.ndarray, np.float32] | None:
         """Return the weights and the always-on strength if scores are nothing but their sums.

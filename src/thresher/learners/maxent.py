@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
 from thresher.engine import engine_for
 from thresher.errors import ParameterError
-from thresher.examples import Examples
+from thresher.learners._columns import ordered
 from thresher.learners._events import Documents, Events, Fit
-from thresher.learners._loglinear import LogLinear, Schedule, fit_loglinear, select
-from thresher.learners._memory import in_memory
+from thresher.learners._loglinear import Schedule, select
+from thresher.learners._memory import MemoryLearner, Training
 from thresher.learners._sums import LEAST_COUNT
 from thresher.learners.growing import checked_mask
-from thresher.learners.learner import Learner, Progress, State, Watch
-from thresher.learners.scoring import (
-    ProbabilisticMixin,
-    check_rows,
-    competing_shares,
-    linear_scores,
-    linear_shares,
-    log_odds,
-)
-from thresher.parameters import AUTO, ROUNDS, THREADS, Choice, Flag, Number, Whole, parameter
+from thresher.learners.learner import Progress, State
+from thresher.learners.scoring import CompetingMixin, check_rows, linear_scores
+from thresher.parameters import AUTO, ROUNDS, Choice, Flag, Number, Whole, parameter
 from thresher.rows import Labels, Rows
 from thresher.state import require_field, require_tensor
 
-__all__ = ["LogLinear", "MaximumEntropy", "fit_loglinear"]
+__all__ = ["MaximumEntropy"]
 
 Method = Literal["lbfgs", "gis", "iis"]
 EventSpace = Literal["conditional", "joint"]
@@ -37,7 +31,7 @@ CATEGORIES_FITTED_TOGETHER = 16
 PRIOR_VARIANCE = 300.0  # by cross-validation, see docs/maximum-entropy.md
 
 
-class MaximumEntropy(ProbabilisticMixin, Learner):
+class MaximumEntropy(CompetingMixin, MemoryLearner):
     r"""Maximum entropy modeling, also known as logistic regression: the loglinear model
 
     .. math:: p(x, c) = \frac{1}{Z} \prod_i α_i^{f_i(x, c)}
@@ -146,14 +140,11 @@ class MaximumEntropy(ProbabilisticMixin, Learner):
         kind=Number(0.0),
         words="The allowed difference of expected and observed values.",
     )
-    n_jobs: int = parameter(
-        default=1, kind=THREADS, words="Threads; the result does not depend on how many."
-    )
 
     # ---- learning ----------------------------------------------------------------------------
 
     def check_parameters(self) -> None:
-        """Raise a sentence for a parameter out of its bounds, or two that exclude each other."""
+        """Raise `ParameterError` for a value that is not allowed, or excludes another."""
         super().check_parameters()
         if self.method != "lbfgs" and self.prior_variance not in (AUTO, None):
             raise ParameterError(
@@ -166,28 +157,25 @@ class MaximumEntropy(ProbabilisticMixin, Learner):
                 f'scaling needs; leave it out for {self.method!r}, or use method="gis".'
             )
 
-    def fit_rows(
-        self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
-    ) -> Self:
-        """Learn from documents in memory; there are no mistakes to watch."""
-        self.check_parameters()
-        scaled = self.method != "lbfgs" and self.features == "strength"
-        rows, labels, weights = in_memory(examples, "MaximumEntropy", scaled)
-        rows = rows._replace(n_columns=examples.n_columns)
-        self.n_features, self.n_categories = examples.n_columns, examples.n_categories
+    def _needs_non_negative(self) -> bool:
+        return self.method != "lbfgs" and self.features == "strength"
+
+    def _fit(self, training: Training, n_jobs: int, progress: Progress) -> None:
+        """Fit all categories, together if they exclude each other."""
+        rows, labels, weights, _ = training
+        self.n_features, self.n_categories = rows.n_columns, labels.n_categories
         self._compete = _exclude_each_other(labels)
         shape = 1 + self.n_features, self.n_categories
         self._weights, self._fillers = np.zeros(shape, np.float32), np.zeros(self.n_categories)
         self._iterations = np.zeros(self.n_categories, np.int64)
         self._converged = np.ones(self.n_categories, bool)
-        training = _Training(self, rows, labels, weights)
+        problem = _Problem(self, rows, labels, weights)
         if self._compete:
-            self._fit_together(training, n_jobs)
+            self._fit_together(problem, n_jobs)
         else:
-            self._fit_each(training, n_jobs, progress)
+            self._fit_each(problem, n_jobs, progress)
         if progress is not None:
             progress("fitting", rows.n_rows, 1.0)
-        return self
 
     def _schedule(self) -> Schedule:
         variance = self.prior_variance
@@ -199,38 +187,37 @@ class MaximumEntropy(ProbabilisticMixin, Learner):
     def _has_always_on(self) -> bool:
         return self.method == "lbfgs" if self.always_on == AUTO else bool(self.always_on)
 
-    def _fit(self, training: _Training, categories: np.ndarray, events: Events) -> Fit:
+    def _fit_some(self, problem: _Problem, categories: np.ndarray, events: Events) -> Fit:
         """Fit the weights of some categories."""
         free = np.ones_like(events.target, bool)
         if self.min_count:
-            free = training.features_seen(categories) >= self.min_count
+            free = problem.features_seen(categories) >= self.min_count
         free[0] = events.documents.has_always_on
         if self.n_selected is None:
             return self._schedule().fit(events, free)
         return select(events, free, self._schedule(), self.n_selected, self.min_gain)
 
-    def _fit_together(self, training: _Training, n_jobs: int) -> None:
+    def _fit_together(self, problem: _Problem, n_jobs: int) -> None:
         """Fit one distribution over the categories that have documents."""
-        totals = training.seen(np.arange(self.n_categories))[1].sum(0)
+        totals = problem.seen(np.arange(self.n_categories))[1].sum(0)
         present, missing = np.flatnonzero(totals > 0), np.flatnonzero(totals == 0)
         low = np.log(LEAST_COUNT / max(float(totals.sum()), LEAST_COUNT))
         if len(present) > 1:
-            events = training.events(present, True, n_jobs)
-            fit = self._fit(training, present, events)
+            events = problem.events(present, True, n_jobs)
+            fit = self._fit_some(problem, present, events)
             self._store(present, fit)
-            logits = events.documents.weigh(fit.weights, n_jobs)[1 : 1 + training.n_contexts]
+            logits = events.documents.weigh(fit.weights, n_jobs)[1 : 1 + problem.n_contexts]
             highest = logits.max(1)
             low += (highest + np.log(np.exp(logits - highest[:, None]).sum(1))).mean()
         self._weights[0, missing] = low
 
-    def _fit_each(self, training: _Training, n_jobs: int, progress: Progress) -> None:
+    def _fit_each(self, problem: _Problem, n_jobs: int, progress: Progress) -> None:
         """Fit each category that has positive and negative documents, in blocks."""
-        known, yes = [a.sum(0) for a in training.seen(np.arange(self.n_categories))]
+        known, yes = [a.sum(0) for a in problem.seen(np.arange(self.n_categories))]
         no = known - yes
         both = (yes > 0) & (no > 0)
-        self._weights[0] = np.log(np.maximum(yes, LEAST_COUNT)) - np.log(
-            np.maximum(no, LEAST_COUNT)
-        )
+        log_yes, log_no = (np.log(np.maximum(n, LEAST_COUNT)) for n in (yes, no))
+        self._weights[0] = log_yes - log_no
         self._weights[0, both] = 0.0
         # Categories of similar size need similar numbers of iterations.
         order = np.flatnonzero(both)[np.argsort(yes[both], kind="stable")]
@@ -238,13 +225,13 @@ class MaximumEntropy(ProbabilisticMixin, Learner):
         blocks = [order[start : start + width] for start in range(0, len(order), width)]
 
         def fit(block: np.ndarray) -> Fit:
-            return self._fit(training, block, training.events(block, False, 1))
+            return self._fit_some(problem, block, problem.events(block, False, 1))
 
         fits = engine_for(n_jobs).map(fit, blocks)
         for n_done, (block, block_fit) in enumerate(zip(blocks, fits, strict=True)):
             self._store(block, block_fit)
             if progress is not None:
-                progress("fitting", training.n_documents, n_done / len(blocks))
+                progress("fitting", problem.n_documents, n_done / len(blocks))
 
     def _store(self, categories: np.ndarray, fit: Fit) -> None:
         self._weights[:, categories] = fit.weights
@@ -254,28 +241,17 @@ class MaximumEntropy(ProbabilisticMixin, Learner):
 
     # ---- scores and weights ------------------------------------------------------------------
 
-    def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
-        """Return the log-odds of each category; above zero, it is more probable than not."""
-        scores = linear_scores(*self._used(rows), n_jobs)
-        if self._compete and self.n_categories > 1:
-            scores = log_odds(scores.astype(np.float64))
-        return scores.astype(np.float32)
+    @property
+    def _linear(self) -> np.ndarray:
+        return self._weights
 
-    def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return what each entry of `rows` adds to the log-odds, and the rest of them."""
-        used, weights = self._used(rows)
-        if self._compete and self.n_categories > 1:
-            return competing_shares(used, weights, category)
-        return linear_shares(used, weights[:, category])
+    def _competes(self) -> bool:
+        return self._compete and self.n_categories > 1
 
-    def _used(self, rows: Rows) -> tuple[Rows, np.ndarray]:
+    def _weighted_sum(self, rows: Rows) -> tuple[Rows, np.ndarray]:
         """Return the documents with their features as they were learned, and the weights."""
         check_rows(rows, "MaximumEntropy", self.n_features, False)
         return _measured(rows, self.features), self._weights
-
-    def linear_weights(self) -> np.ndarray | None:
-        """Return log α of each feature with each category, less that of the filler."""
-        return self._weights[1:]
 
     def log_alphas(self, category: int) -> tuple[np.ndarray, float]:
         """Return log α of each word with a category, and that of the filler (0 without a filler).
@@ -328,7 +304,6 @@ class MaximumEntropy(ProbabilisticMixin, Learner):
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
         """Return a learner from what `state` returned, checking everything."""
         learner, n_features, n = cls.from_header(header)
-        learner.n_features, learner.n_categories = n_features, n
         learner._compete = require_field(header, "compete", bool)
         shape = 1 + n_features, n
         learner._weights = require_tensor(tensors, "weights", np.float32, shape, finite=True)
@@ -339,7 +314,7 @@ class MaximumEntropy(ProbabilisticMixin, Learner):
         return learner
 
 
-class _Training:
+class _Problem:
     """The documents as events: in the joint space the distinct ones, then the added events."""
 
     def __init__(
@@ -412,16 +387,9 @@ def _measured(rows: Rows, features: str) -> Rows:
 
 def _distinct(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     """Return the first of each set of equal documents, and the set of each document."""
-    numbers: dict[bytes, int] = {}
-    firsts: list[int] = []
-    sets = np.empty(rows.n_rows, np.int64)
-    for i in range(rows.n_rows):
-        entries = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
-        indices, values = rows.indices[entries], rows.values[entries]
-        nonzero = np.flatnonzero(values)
-        order = nonzero[np.argsort(indices[nonzero])]
-        key = indices[order].tobytes() + values[order].tobytes()
-        sets[i] = numbers.setdefault(key, len(numbers))
-        if len(numbers) > len(firsts):
-            firsts.append(i)
-    return np.array(firsts, np.int64), sets
+    rows = ordered(rows)
+    entries = [slice(start, end) for start, end in pairwise(rows.indptr)]
+    keys = [rows.indices[some].tobytes() + rows.values[some].tobytes() for some in entries]
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    sets = np.array([numbers[key] for key in keys], np.int64)
+    return np.unique(sets, return_index=True)[1], sets

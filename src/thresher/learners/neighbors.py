@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
 from thresher.examples import Examples
-from thresher.learners._collection import Collection, ordered, squares_of
+from thresher.learners._collection import Collection
+from thresher.learners._columns import ordered, squares_of
 from thresher.learners._differences import MOST_VALUES, Differences
 from thresher.learners.growing import GrowingLearner, checked_mask
 from thresher.learners.learner import Progress, State, Watch
 from thresher.learners.scoring import ProbabilisticMixin, check_rows, run_cache_line_blocks
-from thresher.parameters import THREADS, Choice, Whole, parameter
+from thresher.parameters import N_JOBS, Choice, Whole, parameter
 from thresher.rows import Labels, Rows
 
 __all__ = ["NearestNeighbors", "Neighbor"]
@@ -112,9 +113,7 @@ class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
         words='How similarity is measured: "cosine", "euclidean", or "value-difference", by the '
         "categories of values.",
     )
-    n_jobs: int = parameter(
-        default=1, kind=THREADS, words="Threads; the result does not depend on how many."
-    )
+    n_jobs: int = N_JOBS
 
     # ---- learning ----------------------------------------------------------------------------
 
@@ -299,10 +298,7 @@ class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
         return Scratch(
             query=np.zeros(max(self.n_features, MOST_VALUES)),
             sums=sums, heap=heap, members=members, numbers=numbers, keys=keys, votes=votes,
-            rough=rough, rough_bits=rough.view(np.int32),
-            frequent=np.zeros(self.n_features, np.float32),
-            bounds=bounds, bound_bits=bounds.view(np.int32),
-            peaks=peaks, peak_bits=peaks.view(np.int32),
+            rough=rough, frequent=np.zeros(self.n_features, np.float32), bounds=bounds, peaks=peaks,
             every=np.arange(n), totals=np.empty(self.n_categories),
         )  # fmt: skip
 
@@ -323,29 +319,15 @@ class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
             order = np.lexsort([ballot.voters, -ballot.similarities])[:n]
             voters, similarities, votes = (values[order] for values in ballot)
             shared, parts = self._shared(queries, voters)
-            words = zip(shared.indices.tolist(), parts.tolist(), strict=True)
-            lists = [list(islice(words, count)) for count in np.diff(shared.indptr).tolist()]
-            voter_labels = labels.take(voters)
-            categories = iter(voter_labels.indices.tolist())
-            answers.append(
-                [
-                    Neighbor(
-                        number,
-                        similarity,
-                        tuple(islice(categories, n_labels)),
-                        vote,
-                        tuple(sorted(pairs, key=lambda pair: -pair[1])),
-                    )
-                    for number, similarity, n_labels, vote, pairs in zip(
-                        voters.tolist(),
-                        similarities.tolist(),
-                        np.diff(voter_labels.indptr).tolist(),
-                        votes.tolist(),
-                        lists,
-                        strict=True,
-                    )
-                ]
-            )
+            words = list(zip(shared.indices.tolist(), parts.tolist(), strict=True))
+            lists = voters.tolist(), similarities.tolist(), votes.tolist()
+            answer = []
+            ends = pairwise(shared.indptr.tolist())
+            for voter, similarity, vote, (start, end) in zip(*lists, ends, strict=True):
+                categories = labels.indices[slice(*labels.indptr[voter : voter + 2])].tolist()
+                largest_first = tuple(sorted(words[start:end], key=lambda word: -word[1]))
+                answer.append(Neighbor(voter, similarity, tuple(categories), vote, largest_first))
+            answers.append(answer)
         return answers
 
     def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
-from thresher.examples import Examples
-from thresher.learners._descent import Descent, Weights, visits
-from thresher.learners._memory import each_in_rounds, in_memory, signs_of
+from thresher.learners._descent import Category, DescentLearner, Weights, visits
+from thresher.learners._memory import Training
 from thresher.learners.growing import checked_mask
-from thresher.learners.learner import Learner, Progress, State, Watch
-from thresher.learners.scoring import ProbabilisticMixin, check_rows, linear_scores, linear_shares
-from thresher.parameters import ROUNDS, THREADS, Choice, Number, Whole, parameter
+from thresher.learners.learner import Progress, State
+from thresher.learners.scoring import ProbabilisticMixin, check_rows, linear_scores
+from thresher.parameters import ROUNDS, Choice, Number, Whole, parameter, random_seed
 from thresher.rows import Rows
 from thresher.state import require_tensor
 
@@ -23,7 +20,7 @@ __all__ = ["MultilayerPerceptron"]
 Output = Literal["linear", "logistic"]
 
 
-class MultilayerPerceptron(Learner):
+class MultilayerPerceptron(ProbabilisticMixin, DescentLearner):
     r"""A network with one hidden layer, or none, for each category separately.
 
     The output for a document x is
@@ -77,14 +74,6 @@ class MultilayerPerceptron(Learner):
         words="""The target of the output: 1 or -1, with squared errors, or a probability, with
         cross-entropy.""",
     )
-    learning_rate: float = parameter(
-        default=0.2, kind=Number(0, 10, open_low=True), words="η, the size of a step."
-    )
-    momentum: float = parameter(
-        default=0.5,
-        kind=Number(0, 0.99),
-        words="μ, the share of a step repeated in the next.",
-    )
     tolerance: float = parameter(
         default=0.005, kind=Number(0), words="The mean squared error that ends the training."
     )
@@ -92,13 +81,8 @@ class MultilayerPerceptron(Learner):
     initial_range: float = parameter(
         default=0.1, kind=Number(0, 100, open_low=True), words="Initial weights are within ± this."
     )
-    random_state: int | None = parameter(
-        default=0,
-        kind=Whole(0, optional=True),
-        words="The seed of the initial weights and of the order of documents.",
-    )
-    n_jobs: int = parameter(
-        default=1, kind=THREADS, words="Threads; the result does not depend on how many."
+    random_state: int | None = random_seed(
+        "The seed of the initial weights and of the order of documents."
     )
 
     @property
@@ -108,61 +92,31 @@ class MultilayerPerceptron(Learner):
 
     # ---- learning ----------------------------------------------------------------------------
 
-    def fit_rows(
-        self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
-    ) -> Self:
-        """Learn all categories, each in up to `max_iter` epochs, from documents in memory."""
-        self.check_parameters()
-        rows, labels, weights = in_memory(examples, "MultilayerPerceptron")
-        signs, n, width = signs_of(labels), examples.n_categories, max(1, self.hidden)
-        descent = Descent.over(
-            "MultilayerPerceptron",
-            rows,
-            self.learning_rate,
-            self.momentum,
-            self.tolerance,
-            self.output == "logistic",
-        )
-        inner = np.zeros((1 + examples.n_columns, n * width), np.float32)
-        outer = np.zeros((n, 1 + self.hidden))
+    def _fit(self, training: Training, n_jobs: int, progress: Progress) -> None:
+        """Learn all categories, each in up to `max_iter` epochs."""
+        size, n = 1 + training.rows.n_columns, training.labels.n_categories
+        width = max(1, self.hidden)
+        inner, outer = np.zeros((size, n * width), np.float32), np.zeros((n, 1 + self.hidden))
         epochs = np.zeros(n, np.int64)
-        # One seed per category, so that the order of threads does not matter.
-        seeds = np.random.SeedSequence(self.random_state).spawn(n)
 
-        def work(k: int, tick: Callable[[], None]) -> None:
-            known = np.flatnonzero(signs[:, k])
-            positive = signs[known, k] > 0
-            if 0 < positive.sum() < len(known):
+        def fit(k: int, category: Category) -> None:
+            positive = category.positive
+            if 0 < positive.sum() < len(positive):
                 columns = slice(k * width, (k + 1) * width)
-                generator = np.random.default_rng(seeds[k])
-                learned = self._network(
-                    descent, signs[:, k], known, weights, generator, len(inner), tick
-                )
-                inner[:, columns], outer[k], epochs[k] = learned
-            elif self.hidden:
-                outer[k, -1] = 1.0 if positive.any() else -1.0
+                inner[:, columns], outer[k], epochs[k] = self._network(category, size)
             else:
-                inner[0, k] = 1.0 if positive.any() else -1.0
+                bias = outer[k, -1:] if self.hidden else inner[0, k : k + 1]
+                bias[:] = 1.0 if positive.any() else -1.0
 
-        each_in_rounds(work, [self.max_iter] * n, n_jobs, progress, rows.n_rows)
-        self.n_features, self.n_categories = examples.n_columns, n
+        self._fit_each(fit, training, n_jobs, progress, self.output == "logistic")
         self._inner, self._outer, self._epochs = inner, outer, epochs
-        return self
 
-    def _network(
-        self,
-        descent: Descent,
-        signs: np.ndarray,
-        known: np.ndarray,
-        weights: np.ndarray,
-        generator: np.random.Generator,
-        size: int,
-        tick: Callable[[], None],
-    ) -> tuple[np.ndarray, np.ndarray, int]:
+    def _network(self, category: Category, size: int) -> tuple[np.ndarray, np.ndarray, int]:
         """Return the first layer, the weights of the output, and the epochs of one network."""
-        targets = (signs > 0).astype(float) if descent.logistic else signs.astype(float)
+        descent, generator, signs = category.descent, category.generator, category.signs
+        targets = (signs > 0).astype(float) if descent.logistic else signs
         counts = np.ones(len(signs))
-        order, counts[known] = visits(weights[known], known)
+        order, counts[category.known] = visits(category.weights, category.known)
         network = Weights(np.zeros(size))
         if self.hidden:
             first, outer = (
@@ -175,48 +129,38 @@ class MultilayerPerceptron(Learner):
             shuffled = generator.permutation(order)
             if descent.train(shuffled, targets, counts, network, 1) < self.tolerance:
                 break
-            tick()
-        inner = network.now(descent.momentum, descent.powers).reshape(size, -1)
+            category.tick()
+        inner = descent.weights_now(network).reshape(size, -1)
         return inner, network.outer[0] if self.hidden else np.zeros(1), epoch
 
     # ---- scores ------------------------------------------------------------------------------
 
     def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
         """Return the outputs, log-odds if logistic; above zero means that a document belongs."""
-        check_rows(rows, "MultilayerPerceptron", self.n_features, False)
-        sums = linear_scores(rows, self._inner, n_jobs)
         if not self.hidden:
-            return sums
-        layer = np.tanh(sums).reshape(rows.n_rows, self.n_categories, self.hidden)
+            return super().score_rows(rows, n_jobs)
+        check_rows(rows, "MultilayerPerceptron", self.n_features, False)
+        layer = np.tanh(linear_scores(rows, self._inner, n_jobs))
+        layer = layer.reshape(rows.n_rows, self.n_categories, self.hidden)
         outputs = np.einsum("nkh,kh->nk", layer, self._outer[:, :-1]) + self._outer[:, -1]
         return np.asarray(outputs, np.float32)
 
-    def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return what each entry of `rows` adds to the score of a category, and the rest of it."""
-        if self.hidden:
-            return super().contributions(rows, category)
-        check_rows(rows, "MultilayerPerceptron", self.n_features, False)
-        return linear_shares(rows, self._inner[:, category])
-
-    def linear_weights(self) -> np.ndarray | None:
-        """Return the weights, if there is no hidden layer, else None."""
-        return None if self.hidden else self._inner[1:]
+    @property
+    def _linear(self) -> np.ndarray | None:
+        """The weights, if there is no hidden layer."""
+        return None if self.hidden else self._inner
 
     @property
-    def has_probabilities(self) -> bool:
+    def has_probabilities(self) -> bool:  # type: ignore[override]
         """Whether scores stand for probabilities."""
         return self.output == "logistic"
 
-    def probabilities(self, scores: np.ndarray) -> np.ndarray:
-        """Return the probability that each score of `score_rows` stands for."""
-        return ProbabilisticMixin.probabilities(self, scores)  # type: ignore[arg-type]
-
     @property
-    def predict_proba(self) -> Callable[[Any], np.ndarray]:
+    def predict_proba(self) -> Any:
         """Return the probability of each class; only a logistic output has them."""
         if not self.has_probabilities:
             raise AttributeError("MultilayerPerceptron has probabilities with output='logistic'.")
-        return partial(ProbabilisticMixin.predict_proba, self)
+        return super().predict_proba
 
     @property
     def n_iter_(self) -> int:
@@ -250,5 +194,4 @@ class MultilayerPerceptron(Learner):
         outer = n, 1 + learner.hidden
         learner._outer = require_tensor(tensors, "outer", np.float64, outer, finite=True)
         learner._epochs = require_tensor(tensors, "epochs", np.int64, (n,), low=0)
-        learner.n_features, learner.n_categories = n_features, n
         return learner

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
 from thresher.errors import ModelError
-from thresher.examples import Examples
-from thresher.learners._descent import Descent, Weights, visits
-from thresher.learners._memory import each_in_rounds, in_memory, signs_of
+from thresher.learners._descent import Category, DescentLearner, Weights, visits
+from thresher.learners._memory import Training
 from thresher.learners.growing import checked_mask
-from thresher.learners.learner import Learner, Progress, State, Watch
-from thresher.learners.scoring import check_rows, linear_scores, linear_shares
-from thresher.parameters import ROUNDS, THREADS, Choice, Flag, Number, Whole, parameter
+from thresher.learners.learner import Progress, State
+from thresher.learners.scoring import check_rows, linear_scores
+from thresher.parameters import ROUNDS, Choice, Flag, Number, parameter, random_seed
 from thresher.rows import Rows
 from thresher.state import require_tensor
 
@@ -25,7 +23,7 @@ Vote = Literal["outputs", "signs"]
 OUTPUTS_AT_ONCE = 10_000_000  # of units with separate votes
 
 
-class BoostedPerceptrons(Learner):
+class BoostedPerceptrons(DescentLearner):
     r"""AdaBoost over linear units trained by the delta rule, for each category separately.
 
     In every round t, N documents are drawn with replacement from the N training documents, with
@@ -87,14 +85,6 @@ class BoostedPerceptrons(Learner):
         kind=Flag(),
         words="Whether documents are drawn with probabilities D; if not, D weights them.",
     )
-    learning_rate: float = parameter(
-        default=0.2, kind=Number(0, 10, open_low=True), words="η, the size of a step."
-    )
-    momentum: float = parameter(
-        default=0.5,
-        kind=Number(0, 0.99),
-        words="μ, the share of a step repeated in the next.",
-    )
     tolerance: float = parameter(
         default=0.01, kind=Number(0), words="The mean squared error that ends a unit's training."
     )
@@ -102,63 +92,34 @@ class BoostedPerceptrons(Learner):
         default=25, kind=ROUNDS, words="The largest number of passes of a unit over its documents."
     )
     max_iter: int = parameter(default=100, kind=ROUNDS, words="Rounds for each category.")
-    random_state: int | None = parameter(
-        default=0, kind=Whole(0, optional=True), words="The seed for drawing documents."
-    )
-    n_jobs: int = parameter(
-        default=1, kind=THREADS, words="Threads; the result does not depend on how many."
-    )
+    random_state: int | None = random_seed("The seed for drawing documents.")
 
     # ---- learning ----------------------------------------------------------------------------
 
-    def fit_rows(
-        self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
-    ) -> Self:
-        """Learn all categories, each in up to `max_iter` rounds, from documents in memory."""
-        self.check_parameters()
-        rows, labels, weights = in_memory(examples, "BoostedPerceptrons")
-        signs, n = signs_of(labels), examples.n_categories
-        size = 1 + examples.n_columns
-        descent = Descent.over(
-            "BoostedPerceptrons", rows, self.learning_rate, self.momentum, self.tolerance, False
-        )
-        units: list[np.ndarray] = [np.zeros((size, 1), np.float32)] * n
-        alphas: list[np.ndarray] = [np.ones(1)] * n
-        rounds = np.zeros(n, np.int64)
-        # One seed per category, so that the order of threads does not matter.
-        seeds = np.random.SeedSequence(self.random_state).spawn(n)
+    def _fit(self, training: Training, n_jobs: int, progress: Progress) -> None:
+        """Learn all categories, each in up to `max_iter` rounds."""
+        size, n = 1 + training.rows.n_columns, training.labels.n_categories
+        boosted: list[Any] = [None] * n
 
-        def work(k: int, tick: Callable[[], None]) -> None:
-            generator = np.random.default_rng(seeds[k])
-            boosted = self._boost(descent, signs[:, k], weights, generator, size, tick)
-            units[k], alphas[k], rounds[k] = boosted
+        def fit(k: int, category: Category) -> None:
+            boosted[k] = self._boost(category, size)
 
-        each_in_rounds(work, [self.max_iter] * n, n_jobs, progress, rows.n_rows)
-        ends = np.cumsum([0, *map(len, alphas)], dtype=np.int64)
-        joined = np.concatenate(units, axis=1) if n else np.zeros((size, 0), np.float32)
-        self.n_features, self.n_categories = examples.n_columns, n
-        self._weights, self._alphas = joined, np.concatenate([*alphas, np.zeros(0)])
-        self._ends, self._rounds = ends, rounds
-        return self
+        self._fit_each(fit, training, n_jobs, progress)
+        units, alphas, rounds = zip(*boosted, strict=True) if n else ((), (), ())
+        self._weights = np.concatenate(units, axis=1) if n else np.zeros((size, 0), np.float32)
+        self._alphas = np.concatenate([*alphas, np.zeros(0)])
+        self._ends = np.cumsum([0, *map(len, alphas)], dtype=np.int64)
+        self._rounds = np.array(rounds, np.int64)
 
-    def _boost(
-        self,
-        descent: Descent,
-        signs: np.ndarray,
-        weights: np.ndarray,
-        generator: np.random.Generator,
-        size: int,
-        tick: Callable[[], None],
-    ) -> tuple[np.ndarray, np.ndarray, int]:
+    def _boost(self, category: Category, size: int) -> tuple[np.ndarray, np.ndarray, int]:
         """Return the units of a category as columns, their weights, and the number of rounds."""
-        known = np.flatnonzero(signs)
-        positive = signs[known] > 0
-        shares = weights[known] / (weights[known].sum() or 1.0)
+        known, positive = category.known, category.positive
+        shares = category.weights / (category.weights.sum() or 1.0)
         majority = 1.0 if len(known) and shares[positive].sum() > 0.5 else -1.0
         units, alphas = [], []
         for _ in range(self.max_iter if 0 < positive.sum() < len(known) else 0):
-            unit = self._unit(descent, signs.astype(np.float64), known, shares, generator, size)
-            outputs = linear_scores(descent.rows, unit[:, None])[known, 0]
+            unit = self._unit(category, shares, size)
+            outputs = linear_scores(category.descent.rows, unit[:, None])[known, 0]
             wrong = (outputs > 0) != positive
             error = float(shares[wrong].sum())
             if error >= 0.5:
@@ -170,7 +131,7 @@ class BoostedPerceptrons(Learner):
                 break
             shares = shares * np.where(wrong, np.exp(alphas[-1]), np.exp(-alphas[-1]))
             shares /= shares.sum()
-            tick()
+            category.tick()
         if not units:
             units, alphas = [np.append(majority, np.zeros(size - 1))], [1.0]
             return np.array(units, np.float32).T, np.array(alphas), 0
@@ -180,34 +141,26 @@ class BoostedPerceptrons(Learner):
             return np.asarray(combined, np.float32)[:, None], np.ones(1), len(units)
         return np.array(units, np.float32).T, contributed, len(units)
 
-    def _unit(
-        self,
-        descent: Descent,
-        targets: np.ndarray,
-        known: np.ndarray,
-        shares: np.ndarray,
-        generator: np.random.Generator,
-        size: int,
-    ) -> np.ndarray:
-        """Return a unit trained on the distribution `shares` over the `known` documents."""
-        counts = np.ones(len(targets))
+    def _unit(self, category: Category, shares: np.ndarray, size: int) -> np.ndarray:
+        """Return a unit trained on the distribution `shares` over the known documents."""
+        known, counts = category.known, np.ones(len(category.signs))
         if self.resample:
-            wheel = np.cumsum(shares)
-            drawn = np.searchsorted(wheel, generator.random(len(known)) * wheel[-1], "right")
+            wheel, random = np.cumsum(shares), category.generator.random(len(known))
+            drawn = np.searchsorted(wheel, random * wheel[-1], "right")
             order = known[np.minimum(drawn, len(known) - 1)]
         else:
             order, counts[known] = visits(shares * len(known), known)
         weights = Weights(np.zeros(size))
-        descent.train(order, targets, counts, weights, self.epochs)
-        return weights.now(descent.momentum, descent.powers)
+        category.descent.train(order, category.signs, counts, weights, self.epochs)
+        return category.descent.weights_now(weights)
 
     # ---- scores ------------------------------------------------------------------------------
 
     def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
         """Return the weighted votes of the units; above zero means that a document belongs."""
-        check_rows(rows, "BoostedPerceptrons", self.n_features, False)
         if self.vote == "outputs":
-            return linear_scores(rows, self._weights, n_jobs)
+            return super().score_rows(rows, n_jobs)
+        check_rows(rows, "BoostedPerceptrons", self.n_features, False)
         scores = np.empty((rows.n_rows, self.n_categories), np.float32)
         block = max(1, OUTPUTS_AT_ONCE // max(1, len(self._alphas)))
         for start in range(0, rows.n_rows, block):
@@ -218,16 +171,10 @@ class BoostedPerceptrons(Learner):
                 scores[numbers] = np.add.reduceat(votes, self._ends[:-1], axis=1)
         return scores
 
-    def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return what each entry of `rows` adds to the score of a category, and the rest of it."""
-        if self.vote == "signs":
-            return super().contributions(rows, category)
-        check_rows(rows, "BoostedPerceptrons", self.n_features, False)
-        return linear_shares(rows, self._weights[:, category])
-
-    def linear_weights(self) -> np.ndarray | None:
-        """Return the summed weights of all units if their outputs are added up, else None."""
-        return self._weights[1:] if self.vote == "outputs" else None
+    @property
+    def _linear(self) -> np.ndarray | None:
+        """The summed weights of all units, if their outputs are added up."""
+        return self._weights if self.vote == "outputs" else None
 
     @property
     def n_iter_(self) -> int:
@@ -271,5 +218,5 @@ class BoostedPerceptrons(Learner):
                 "The learner's part of the model is damaged: the units of boosted-perceptrons do "
                 "not fit its categories."
             )
-        learner._ends, learner.n_features, learner.n_categories = ends, n_features, n
+        learner._ends = ends
         return learner

@@ -7,8 +7,9 @@ from typing import Any, Self
 import numpy as np
 
 from thresher.errors import ModelError
+from thresher.learners._columns import squares_of
 from thresher.learners._sums import SummingLearner
-from thresher.learners.scoring import check_rows, linear_scores, linear_shares, narrowed
+from thresher.learners.scoring import check_rows, narrowed
 from thresher.limits import LARGEST_WEIGHT
 from thresher.parameters import Flag, Number, parameter
 from thresher.rows import Rows
@@ -89,27 +90,17 @@ class Rocchio(SummingLearner):
         return self
 
     def _as_summed(self, rows: Rows) -> Rows:
-        documents = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
-        squares = np.bincount(documents, rows.values.astype(np.float64) ** 2, rows.n_rows)
-        length = np.sqrt(np.where(squares > 0, squares, 1.0))[documents]
+        squares = squares_of(rows)
+        length = np.repeat(np.sqrt(np.where(squares > 0, squares, 1.0)), np.diff(rows.indptr))
         return rows._replace(values=(rows.values / length).astype(np.float32))
 
-    def _weights(self, rows: Rows) -> tuple[Rows, np.ndarray]:
+    def _weighted_sum(self, rows: Rows) -> tuple[Rows, np.ndarray]:
         """Return the documents, scaled to length one, and the weights of their words."""
         check_rows(rows, "Rocchio", self.n_features, False)
         rows, used = narrowed(self._as_summed(rows), self.n_features)
         weights = self._prototypes(used)[0] / self._tables["length"]
         weights[0] = -self._tables["middle"]
         return rows, weights
-
-    def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
-        """Return the cosine with each prototype, less the midpoint of the category."""
-        return linear_scores(*self._weights(rows), n_jobs).astype(np.float32)
-
-    def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return what each entry of `rows` adds to the cosine, and minus the midpoint."""
-        used, weights = self._weights(rows)
-        return linear_shares(used, weights[:, category])
 
     def linear_weights(self) -> np.ndarray | None:
         """Return the prototypes, scaled to length one, as columns."""

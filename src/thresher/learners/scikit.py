@@ -8,9 +8,10 @@ import numpy as np
 
 from thresher.errors import ModelError, ParameterError
 from thresher.examples import Examples
+from thresher.learners._memory import MemoryLearner, Training
 from thresher.learners.growing import BOTH, Table, Tables
 from thresher.learners.learner import Learner, Progress, State, Watch
-from thresher.learners.scoring import check_rows, linear_scores, linear_shares
+from thresher.learners.scoring import check_rows, linear_scores
 from thresher.parameters import Some, parameter
 from thresher.rows import Labels, Rows
 
@@ -74,18 +75,9 @@ class LinearModel(Learner):
             "nothing; train that classifier again."
         )
 
-    def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
-        """Return a score per document and category; above zero means that it belongs."""
-        check_rows(rows, "LinearModel", self.n_features, False)
-        return linear_scores(rows, self._tables["weights"], n_jobs).astype(np.float32)
-
-    def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return what each entry of `rows` adds to the score, and the intercept."""
-        return linear_shares(rows, self._tables["weights"][:, category])
-
-    def linear_weights(self) -> np.ndarray | None:
-        """Return the weights (features, categories)."""
-        return self._tables["weights"][1:]
+    @property
+    def _linear(self) -> np.ndarray:
+        return self._tables["weights"]
 
     def drop_categories(self, keep: np.ndarray) -> Self:
         """Remove the categories where `keep` is false; the others are renumbered in order."""
@@ -104,7 +96,7 @@ class LinearModel(Learner):
         return model._read_tables(tensors, n_features, n_categories)
 
 
-class ScikitLearner(Learner):
+class ScikitLearner(MemoryLearner):
     """A classifier of scikit-learn.
 
     If every document has exactly one category, one copy of the classifier learns all categories;
@@ -126,6 +118,7 @@ class ScikitLearner(Learner):
     """
 
     name = "scikit-learn"
+    n_jobs = 1
 
     estimator: Any = parameter(
         default=None,
@@ -134,35 +127,25 @@ class ScikitLearner(Learner):
         kw_only=False,
     )
 
-    def fit_rows(
-        self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
-    ) -> Self:
-        """Fit the classifier to all documents, which must fit into memory."""
-        self.check_parameters()
-        blocks = list(examples)
-        rows = Rows.concatenate([rows for rows, _ in blocks])
-        labels = Labels.concatenate([labels for _, labels in blocks])
-        self.n_features, self.n_categories = examples.n_columns, examples.n_categories
-        if labels.weights is not None and not (labels.weights > 0).all():
-            counted = np.flatnonzero(labels.weights > 0)
-            rows, labels = rows.take(counted), labels.take(counted)
-        X = rows._replace(n_columns=self.n_features).to_scipy()
+    def _fit(self, training: Training, n_jobs: int, progress: Progress) -> None:
+        """Fit a copy of the classifier to all categories, or one to each."""
+        rows, labels, weights, _ = training
+        self.n_features, self.n_categories, X = rows.n_columns, labels.n_categories, rows.to_scipy()
+        given = {} if (weights == 1).all() else {"sample_weight": weights}
         self._together = self.n_categories > 1 and bool((np.diff(labels.indptr) == 1).all())
         if self._together:
             self._columns = np.unique(labels.indices)  # the category of each class of the estimator
-            self._estimators = [self._fitted(X, labels.indices, labels.weights)]
+            self._estimators = [self._fitted(X, labels.indices, given)]
         else:
-            self._columns = np.arange(self.n_categories)
-            truth = labels.to_dense()
+            self._columns, truth = np.arange(self.n_categories), labels.to_dense()
             self._estimators = []
             for k in range(self.n_categories):
-                self._estimators.append(self._fitted(X, truth[:, k].astype(int), labels.weights))
+                self._estimators.append(self._fitted(X, truth[:, k].astype(int), given))
                 if progress is not None:
                     progress("categories", rows.n_rows, (k + 1) / self.n_categories)
-        self._weights = self._linear(X)
-        return self
+        self._weights = self._weights_of(X)
 
-    def _fitted(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> Any:
+    def _fitted(self, X: Any, y: np.ndarray, given: dict[str, np.ndarray]) -> Any:
         """Return a fitted copy of the estimator, or the class if there is only one."""
         from sklearn.base import clone
         from sklearn.utils.validation import has_fit_parameter
@@ -170,7 +153,6 @@ class ScikitLearner(Learner):
         classes = np.unique(y)
         if len(classes) < 2:
             return int(classes[0]) if len(classes) else 0
-        given = {} if weights is None else {"sample_weight": weights}
         if given and not has_fit_parameter(self.estimator, "sample_weight"):
             raise ParameterError(
                 f"{type(self.estimator).__name__} takes no sample_weight; leave it out, or choose "
@@ -196,7 +178,11 @@ class ScikitLearner(Learner):
                 scores[:, k] = 2 * estimator - 1 if constant else _scores_of(estimator, X, 2)[:, 1]
         return scores
 
-    def _linear(self, X: Any) -> np.ndarray | None:
+    @property
+    def _linear(self) -> np.ndarray | None:
+        return self._weights
+
+    def _weights_of(self, X: Any) -> np.ndarray | None:
         """Return weights and intercepts if they reproduce the scores, else None."""
         weights = np.zeros((1 + self.n_features, self.n_categories))
         weights[0] = -1.0
@@ -217,16 +203,6 @@ class ScikitLearner(Learner):
             weights[:, columns] = both
         sums = X[:20] @ weights[1:] + weights[0]
         return weights if np.allclose(sums, self._scores(X[:20]), rtol=1e-4, atol=1e-5) else None
-
-    def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return what each entry of `rows` adds to the score of a category, and the rest of it."""
-        if self._weights is None:
-            return super().contributions(rows, category)
-        return linear_shares(rows, self._weights[:, category])
-
-    def linear_weights(self) -> np.ndarray | None:
-        """Return the weights (features, categories) if the classifier is linear, else None."""
-        return None if self._weights is None else self._weights[1:]
 
     def state(self) -> State:
         """Return the weights, in the form of a `LinearModel`."""

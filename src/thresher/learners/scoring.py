@@ -328,6 +328,12 @@ class LinearScores:
 # ---- log-odds ------------------------------------------------------------------------------------
 
 
+def logistic(x: np.ndarray) -> np.ndarray:
+    """Return 1 / (1 + exp(-x)), without overflow."""
+    small = np.exp(-np.abs(x))
+    return np.asarray(np.where(x > 0, 1.0, small) / (1.0 + small))
+
+
 class ProbabilisticMixin:
     """The base, to be named first, of learners whose scores are log-odds."""
 
@@ -335,9 +341,7 @@ class ProbabilisticMixin:
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Return the probability that each score of `score_rows` stands for."""
-        # Of the two forms of the logistic function, the one whose exponential cannot overflow.
-        small = np.exp(-np.abs(scores.astype(np.float64)))
-        return np.where(scores > 0, 1.0, small) / (1.0 + small)
+        return logistic(scores.astype(np.float64))
 
     def predict_proba(self: Any, X: Any) -> np.ndarray:
         """Return the probability of each class; with several labels, of each label separately."""
@@ -346,6 +350,29 @@ class ProbabilisticMixin:
             both = np.hstack([1 - probabilities, probabilities])
             return both if len(self.classes_) == 2 else probabilities
         return np.asarray(probabilities)
+
+
+class CompetingMixin(ProbabilisticMixin):
+    """The base, to be named first, of learners whose scores are log-odds from weighted sums."""
+
+    def _competes(self) -> bool:
+        """Return True if the categories exclude each other; the sums are then log-probabilities."""
+        raise NotImplementedError
+
+    def score_rows(self: Any, rows: Rows, n_jobs: int = 1) -> np.ndarray:
+        """Return the log-odds of each category; above zero, it is more probable than not."""
+        used, weights = self._weighted_sum(rows)
+        scores = linear_scores(used, weights, n_jobs)
+        if self._competes():
+            scores = log_odds(scores.astype(np.float64))
+        return scores.astype(np.float32)
+
+    def contributions(self: Any, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return what each entry of `rows` adds to the log-odds, and the rest of them."""
+        used, weights = self._weighted_sum(rows)
+        if self._competes():
+            return competing_shares(used, weights, category)
+        return linear_shares(used, weights[:, category])
 
 
 def log_odds(scores: np.ndarray) -> np.ndarray:

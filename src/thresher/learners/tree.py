@@ -11,21 +11,14 @@ import numpy as np
 
 from thresher.engine import engine_for
 from thresher.errors import ModelError
-from thresher.examples import Examples
-from thresher.learners._memory import in_memory
-from thresher.learners._pruning import (
-    best_size,
-    cut,
-    interpolated,
-    learned_shares,
-    pruned_by_confidence,
-    pruning_order,
-)
+from thresher.learners import _pruning
+from thresher.learners._memory import MemoryLearner, Training
 from thresher.learners._trees import (
+    NO_NODES,
     Columns,
     Growth,
     Tree,
-    count_tree,
+    concatenated,
     exact_weights,
     grow_tree,
     information_gain,
@@ -34,14 +27,14 @@ from thresher.learners._trees import (
 )
 from thresher.learners.capabilities import ExplainedFeatures, Line, Lines
 from thresher.learners.growing import checked_mask
-from thresher.learners.learner import Learner, Progress, State, Watch
+from thresher.learners.learner import Progress, State
 from thresher.learners.scoring import ProbabilisticMixin, check_rows
 from thresher.limits import LARGEST_SUM
-from thresher.parameters import THREADS, Choice, Number, Whole, parameter
+from thresher.parameters import Choice, Number, Whole, parameter, random_seed
 from thresher.rows import Rows
 from thresher.state import require_tensor
 
-__all__ = ["DecisionTree", "Step", "Tree", "count_tree", "grow_tree", "information_gain"]
+__all__ = ["DecisionTree", "Step", "Tree", "grow_tree", "information_gain"]
 
 Pruning = Literal["confidence", "validation", "cross-validation", "interpolation"]
 
@@ -75,7 +68,7 @@ class Step(NamedTuple):
     share: float
 
 
-class DecisionTree(ProbabilisticMixin, Learner):
+class DecisionTree(ProbabilisticMixin, MemoryLearner):
     r"""A tree of yes/no questions for each category, grown by information gain and then pruned.
 
     A node tests whether the value of a feature is at least a threshold, which is a value that
@@ -175,25 +168,19 @@ class DecisionTree(ProbabilisticMixin, Learner):
     n_folds: int = parameter(
         default=5, kind=Whole(2, 1000), words='The folds of "cross-validation".'
     )
-    random_state: int | None = parameter(
-        default=0, kind=Whole(0, optional=True), words="The seed for choosing held-out documents."
-    )
-    n_jobs: int = parameter(
-        default=1, kind=THREADS, words="Threads; the result does not depend on how many."
-    )
+    random_state: int | None = random_seed("The seed for choosing held-out documents.")
 
     # ---- learning ----------------------------------------------------------------------------
 
-    def fit_rows(
-        self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
-    ) -> Self:
-        """Grow and prune a tree for each category, from documents in memory."""
-        self.check_parameters()
-        rows, labels, weights = in_memory(examples, "DecisionTree")
-        weights, belongs = exact_weights(weights), labels.to_dense()
-        columns, order = Columns(rows), self._held_out_order(rows.n_rows)
+    def _fit(self, training: Training, n_jobs: int, progress: Progress) -> None:
+        """Grow and prune a tree for each category."""
+        rows, labels, n = training.rows, training.labels, training.labels.n_categories
+        weights, belongs = exact_weights(training.weights), labels.to_dense()
+        # The first documents of a random order are held out.
+        order = np.random.default_rng(self.random_state).permutation(rows.n_rows)
+        columns = Columns(rows)
         growers: SimpleQueue[Grower] = SimpleQueue()
-        for _ in range(min(n_jobs, max(1, examples.n_categories))):
+        for _ in range(min(n_jobs, max(1, n))):
             growers.put(columns.grower())
 
         def tree_of(category: int) -> Tree:
@@ -206,16 +193,11 @@ class DecisionTree(ProbabilisticMixin, Learner):
                 growers.put(grower)
 
         trees: list[Tree] = []
-        for tree in engine_for(n_jobs).map(tree_of, range(examples.n_categories)):
+        for tree in engine_for(n_jobs).map(tree_of, range(n)):
             trees.append(tree)
             if progress is not None:
-                progress("trees", rows.n_rows, len(trees) / examples.n_categories)
-        self.n_features = examples.n_columns
-        return self._use_trees(trees)
-
-    def _held_out_order(self, n: int) -> np.ndarray:
-        """Return a random order of documents, for holding out the first ones."""
-        return np.random.default_rng(self.random_state).permutation(n)
+                progress("trees", rows.n_rows, len(trees) / n)
+        self._use_trees(trees)
 
     def _tree(
         self, grow: Grower, rows: Rows, positive: np.ndarray, weights: np.ndarray, order: np.ndarray
@@ -234,21 +216,23 @@ class DecisionTree(ProbabilisticMixin, Learner):
         match self.pruning:
             case "validation":
                 tree, counted = held_out(order[:n_held])
-                nodes, n_pruned = best_size(tree, counted)
-                return cut(tree, nodes[:n_pruned])
+                nodes, n_pruned = _pruning.best_size(tree, counted)
+                return _pruning.cut(tree, nodes[:n_pruned])
             case "cross-validation":
                 sizes = []
                 for held in np.array_split(order, self.n_folds):
-                    nodes, n_pruned = best_size(*held_out(held))
+                    nodes, n_pruned = _pruning.best_size(*held_out(held))
                     sizes.append(len(nodes) - n_pruned)
                 tree = grow(positive, weights, growth)
-                nodes = pruning_order(tree, information_gain(tree))
-                return cut(tree, nodes[: max(0, len(nodes) - round(float(np.mean(sizes))))])
+                nodes = _pruning.pruning_order(tree, information_gain(tree))
+                n_pruned = max(0, len(nodes) - round(float(np.mean(sizes))))
+                return _pruning.cut(tree, nodes[:n_pruned])
             case "interpolation":
-                shares = learned_shares(*held_out(order[:n_held]))
-                return interpolated(grow(positive, weights, growth), shares)
+                shares = _pruning.learned_shares(*held_out(order[:n_held]))
+                return _pruning.interpolated(grow(positive, weights, growth), shares)
             case "confidence":
-                return pruned_by_confidence(grow(positive, weights, growth), self.confidence)
+                tree = grow(positive, weights, growth)
+                return _pruning.pruned_by_confidence(tree, self.confidence)
         return grow(positive, weights, growth)
 
     def _use_trees(self, trees: list[Tree]) -> Self:
@@ -355,12 +339,7 @@ class DecisionTree(ProbabilisticMixin, Learner):
     def state(self) -> State:
         """Return all nodes, as a JSON-able header and arrays; children are numbered by tree."""
         ends = np.append(self._roots, len(self._odds)).astype(np.int64)
-        numbers = {
-            name: np.concatenate([getattr(tree, name) for tree in self._trees] or [np.zeros(0)])
-            for name in ("left", "right")
-        }
-        nodes = self._forest._asdict() | {name: n.astype(np.int32) for name, n in numbers.items()}
-        return self.header(), {"ends": ends, **nodes}
+        return self.header(), {"ends": ends, **concatenated(self._trees)._asdict()}
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
@@ -368,33 +347,24 @@ class DecisionTree(ProbabilisticMixin, Learner):
         learner, n_features, n_categories = cls.from_header(header)
         ends = require_tensor(tensors, "ends", np.int64, (n_categories + 1,), low=0)
         size = (int(ends[-1]),)
-        column = require_tensor(
-            tensors, "column", np.int32, size, low=-1, high=max(0, n_features - 1)
-        )
-        threshold = require_tensor(tensors, "threshold", np.float32, size, finite=True)
-        left, right = (
-            require_tensor(tensors, name, np.int32, size, low=-1) for name in ("left", "right")
-        )
-        counts = [
-            require_tensor(tensors, name, np.float64, size, low=0, high=LARGEST_SUM)
-            for name in ("n_documents", "n_positive")
+        counts = {"low": 0, "high": LARGEST_SUM}
+        bounds: dict[str, dict[str, Any]] = {
+            "column": {"low": -1, "high": max(0, n_features - 1)}, "threshold": {"finite": True},
+            "left": {"low": -1}, "right": {"low": -1}, "n_documents": counts, "n_positive": counts,
+            "probability": {"low": 1e-300, "high": 1 - 2.0**-53},
+        }  # fmt: skip
+        arrays = [
+            require_tensor(tensors, name, empty.dtype, size, **bounds[name])
+            for name, empty in NO_NODES._asdict().items()
         ]
-        probability = require_tensor(
-            tensors, "probability", np.float64, size, low=1e-300, high=1 - 2.0**-53
-        )
         is_right = ends[0] == 0 and bool((np.diff(ends) > 0).all())
-        arrays = column, threshold, left, right, *counts, probability
-        trees = []
-        if is_right:
-            trees = [Tree(*[array[a:b] for array in arrays]) for a, b in pairwise(ends)]
-        if not (
-            is_right and all(map(_is_whole, trees)) and (n_features or column.max(initial=-1) < 0)
-        ):
+        is_right &= bool(n_features or arrays[0].max(initial=-1) < 0)
+        trees = [Tree(*[array[a:b] for array in arrays]) for a, b in pairwise(ends) if is_right]
+        if not (is_right and all(map(_is_whole, trees))):
             raise ModelError(
                 "The learner's part of the model is damaged: the nodes of decision-tree do not fit "
                 "together."
             )
-        learner.n_features = n_features
         return learner._use_trees(trees)
 
 

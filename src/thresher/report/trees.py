@@ -42,10 +42,10 @@ def tree_text(
 
     Examples
     --------
-    >>> from thresher.learners.tree import count_tree
+    >>> from thresher.learners.tree import grow_tree
     >>> from thresher.rows import Rows
     >>> rows = Rows(np.array([0, 1, 2]), np.zeros(2, np.int32), np.array([1, 2], np.float32), 1)
-    >>> tree = count_tree((0, 2, None, None), rows, np.array([False, True]))
+    >>> tree = grow_tree(rows, np.array([False, True]))
     >>> print(tree_text(tree, ["cts"], title="earn"))
     earn: 2 documents, P = 0.500
     ├─ cts < 2: 1 document, P = 0.333
@@ -89,10 +89,10 @@ def tree_svg(
 
     Examples
     --------
-    >>> from thresher.learners.tree import count_tree
+    >>> from thresher.learners.tree import grow_tree
     >>> from thresher.rows import Rows
     >>> rows = Rows(np.array([0, 1, 2]), np.zeros(2, np.int32), np.array([1, 2], np.float32), 1)
-    >>> tree = count_tree((0, 2, None, None), rows, np.array([False, True]))
+    >>> tree = grow_tree(rows, np.array([False, True]))
     >>> tree_svg(tree, ["cts"]).count('class="box')
     3
     """

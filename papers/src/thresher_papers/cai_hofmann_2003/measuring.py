@@ -6,14 +6,15 @@ Apart from the words about it, so that kept cells outlast a change of these.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from copy import copy
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from thresher.corpora import load
-from thresher.evaluation.measures import Evaluation, evaluate
+from thresher.evaluation.measures import Evaluation, adjusted_thresholds, evaluate
 from thresher.examples import Examples
 from thresher.features.concepts import Concepts
 from thresher.learners.boosting import StumpBoosting
@@ -171,6 +172,16 @@ def at_least(rows: Rows, limit: float) -> Rows:
     return Rows(indptr, rows.indices[is_in], rows.values[is_in], rows.n_columns)
 
 
+def staged_scores(
+    learner: StumpBoosting, rows: Rows, stages: Sequence[int], n_jobs: int = 1
+) -> Iterator[np.ndarray]:
+    """Yield the normalised scores after these numbers of rounds, without the offset of MR."""
+    for n in stages:
+        first = [rounds.first(n) for rounds in learner._rounds]
+        stage = copy(learner)._use_rounds(first, 0 * learner._offsets, learner._n_thresholds)
+        yield stage.score_rows(rows, n_jobs)
+
+
 def beside(blocks: Sequence[Rows]) -> Rows:
     """Return blocks of columns for the same documents as one block.
 
@@ -242,10 +253,10 @@ def boost(
     learner = StumpBoosting(variant=variant, max_iter=max(stages), n_thresholds=sum(sizes))
     learner.fit_rows(Examples.of(train, labels), n_jobs=n_jobs)
     evaluations = [
-        evaluate(scores, truth, training_scores=learned, training_labels=labels)
+        evaluate_adjusted(scores, truth, learned, labels)
         for learned, scores in zip(
-            learner.staged_scores(train, stages, n_jobs),
-            learner.staged_scores(test, stages, n_jobs),
+            staged_scores(learner, train, stages, n_jobs),
+            staged_scores(learner, test, stages, n_jobs),
             strict=True,
         )
     ]
@@ -277,13 +288,30 @@ def boost(
     }
 
 
+def evaluate_adjusted(
+    scores: np.ndarray, truth: Any, training_scores: np.ndarray, training_labels: Any
+) -> Evaluation:
+    """Return an evaluation that also has adjusted measures.
+
+    These are measured with the thresholds that are best on the training documents: for F1, and for
+    the error.
+    """
+    evaluation = evaluate(scores, truth)
+    for_f1, for_error = adjusted_thresholds(training_scores, training_labels)
+    for threshold, names in ((for_f1, ("f1", "f1_of_means")), (for_error, ("error",))):
+        adjusted = evaluate(None, truth, decisions=scores > threshold)
+        for means, more in ((evaluation.macro, adjusted.macro), (evaluation.micro, adjusted.micro)):
+            means |= {f"adjusted_{name}": more[name] for name in names if name in more}
+    return evaluation
+
+
 def cells_of(evaluation: Evaluation, average: str) -> dict[str, float]:
     """Return all columns of the tables for an average, in percent.
 
     Examples
     --------
     >>> scores, truth = np.array([[2.0], [1.0], [-1.0]]), np.array([[1], [0], [1]])
-    >>> evaluation = evaluate(scores, truth, training_scores=scores, training_labels=truth)
+    >>> evaluation = evaluate_adjusted(scores, truth, scores, truth)
     >>> cells_of(evaluation, "micro")
     {'p': 50.0, 'r': 50.0, 'F1': 50.0, 'BEP': 50.0, 'AvgP': 83.3, 'AdF1': 80.0}
     """

@@ -10,13 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thresher.corpora import load
+from thresher.errors import ParameterError
 from thresher.evaluation.measures import evaluate
 from thresher.examples import Examples
 from thresher.learners._pruning import best_size, cut
-from thresher.learners._trees import leaves_of
-from thresher.learners.maxent import LogLinear, MaximumEntropy, fit_loglinear
+from thresher.learners._trees import leaves_of, smoothed
+from thresher.learners.maxent import MaximumEntropy
 from thresher.learners.neighbors import NearestNeighbors
-from thresher.learners.tree import DecisionTree, Tree, count_tree, grow_tree, information_gain
+from thresher.learners.tree import DecisionTree, Tree, grow_tree, information_gain
+from thresher.rows import Rows
 from thresher.text import TextCounter
 from thresher_papers._running import Documents, numbered
 from thresher_papers.manning_schuetze_1999.earnings import (
@@ -30,6 +32,7 @@ from thresher_papers.manning_schuetze_1999.earnings import (
     earnings,
     is_earnings,
 )
+from thresher_papers.manning_schuetze_1999.loglinear import LogLinear, fit_loglinear
 
 HELD_OUT = 1922
 CTS, NET, VS = (WORDS.index(word) for word in ("cts", "net", "vs"))
@@ -184,6 +187,53 @@ def nodes(kind: str, seed: int) -> dict[str, Any]:
     else:
         tree = count_tree(books_tree(1 if kind == "vs ≥ 1" else 2), rows, positive)
     return described(tree, WORDS) | {"gain": float(information_gain(tree)[0])}
+
+
+def count_tree(
+    splits: Any,
+    rows: Rows,
+    positive: np.ndarray,
+    weights: np.ndarray | None = None,
+    smoothing: float = 1.0,
+) -> Tree:
+    """Return a tree of given tests with the counts of some documents.
+
+    Parameters
+    ----------
+    splits : tuple or None
+        A test as (column, threshold, left, right), the last two being tests or None for a leaf.
+    rows, positive, weights, smoothing
+        As for `grow_tree`.
+
+    Examples
+    --------
+    >>> rows = Rows(np.array([0, 1, 2]), np.zeros(2, np.int32), np.array([1, 2], np.float32), 1)
+    >>> count_tree((0, 2, None, None), rows, np.array([False, True])).n_documents.tolist()
+    [2.0, 1.0, 1.0]
+    """
+    columns: list[int] = []
+    thresholds: list[float] = []
+    children: list[list[int]] = []
+    waiting: list[tuple[Any, int, int]] = [(splits, -1, 0)]
+    while waiting:
+        test, parent, side = waiting.pop()
+        node = len(columns)
+        if parent >= 0:
+            children[parent][side] = node
+        column, threshold, left, right = (-1, 0.0, None, None) if test is None else test
+        if not -1 <= column < rows.n_columns:
+            raise ParameterError(f"Column {column} is tested, and there are {rows.n_columns}.")
+        columns.append(column)
+        thresholds.append(threshold)
+        children.append([-1, -1])
+        if test is not None:
+            waiting += [(right, node, 1), (left, node, 0)]
+    sides = np.array(children, np.int32).T.copy()
+    nothing = np.zeros(len(columns))
+    tree = Tree(
+        np.array(columns, np.int32), np.array(thresholds, np.float32), *sides, *[nothing] * 3
+    ).counts(rows, np.asarray(positive, bool), weights)
+    return tree._replace(probability=smoothed(tree.n_positive, tree.n_documents, smoothing))
 
 
 def described(tree: Tree, names: Sequence[str]) -> dict[str, Any]:
