@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from thresher.evaluation import evaluate
 from thresher_papers import Run
 from thresher_papers._keeping import Store
 from thresher_papers.cai_hofmann_2003 import PAPER, measuring, tables
@@ -20,7 +21,6 @@ from thresher_papers.cai_hofmann_2003.measuring import (
     beside,
     boost,
     cells_of,
-    evaluate_adjusted,
 )
 from thresher_papers.cai_hofmann_2003.published import (
     BLOCKS,
@@ -127,7 +127,7 @@ def test_the_nine_measures_are_those_of_the_slow_twin(seed):
         # Few different scores, so that many are equal.
         parts += [np.round(truth + random.normal(-0.5, 0.7, truth.shape), 1), truth]
     learned, labels, scores, truth = parts
-    evaluation = evaluate_adjusted(scores, truth, learned, labels)
+    evaluation = evaluate(scores, truth, training_scores=learned, training_labels=labels)
     twin = slow_cells(scores, truth, learned, labels)
     for variant, average in BLOCKS:
         cells = cells_of(evaluation, average)

@@ -87,15 +87,15 @@ def test_tables_equal_their_twins(matrix):
 def test_averages_are_what_they_say(matrix):
     scores, labels = matrix
     assume(labels.any())
-    evaluation = evaluate(scores, labels)
+    evaluation = evaluate(scores, labels, training_scores=scores, training_labels=labels)
     some = labels.any(axis=0)
     positives = labels.sum(axis=0)[some]
     for name in ("break_even", "break_even_interpolated", "average_precision"):
         values = evaluation.per_category[name][some]
         assert evaluation.micro[name] == pytest.approx(values @ positives / positives.sum())
-    for name in ("precision", "recall", "f1", "average_precision"):
+    for name in ("precision", "recall", "f1", "average_precision", "adjusted_f1"):
         assert evaluation.macro[name] == pytest.approx(np.mean(evaluation.per_category[name][some]))
-    for name in ("accuracy", "error"):
+    for name in ("accuracy", "error", "adjusted_error"):
         assert evaluation.macro[name] == pytest.approx(np.mean(evaluation.per_category[name]))
         assert evaluation.macro[name] == pytest.approx(evaluation.micro[name])
     assert evaluation.macro["f1_of_means"] == pytest.approx(
@@ -114,6 +114,23 @@ def test_pooled_break_even_is_that_of_all_pairs_in_one_ranking(matrix):
         assert pooled["break_even_interpolated"] == pytest.approx(expected, abs=1e-12)
     else:
         assert all(map(math.isnan, pooled.values()))
+
+
+@given(matrices(), matrices())
+def test_adjusted_measures_are_those_of_the_training_thresholds(matrix, training):
+    n_categories = min(matrix[0].shape[1], training[0].shape[1])
+    scores, labels, train, known = (m[:, :n_categories] for m in (*matrix, *training))
+    evaluation = evaluate(scores, labels, training_scores=train, training_labels=known)
+    for_f1, for_error = adjusted_thresholds(train, known)
+    by_f1 = evaluate(None, labels, decisions=scores > for_f1)
+    by_error = evaluate(None, labels, decisions=scores > for_error)
+    for name in ("precision", "recall", "f1"):
+        theirs = by_f1.per_category[name]
+        np.testing.assert_array_equal(evaluation.per_category[f"adjusted_{name}"], theirs)
+        np.testing.assert_equal(evaluation.micro[f"adjusted_{name}"], by_f1.micro[name])
+    np.testing.assert_array_equal(
+        evaluation.per_category["adjusted_error"], by_error.per_category["error"]
+    )
 
 
 def test_a_threshold_parts_even_the_nearest_numbers():
@@ -279,6 +296,12 @@ def test_what_does_not_fit_is_told(arguments, sentence):
     with pytest.raises(ParameterError) as refused:
         evaluate(*arguments)
     assert sentence in str(refused.value)
+
+
+def test_training_scores_of_other_categories_are_told():
+    training = {"training_scores": np.zeros((3, 1)), "training_labels": np.zeros((3, 1))}
+    with pytest.raises(ParameterError, match="training scores are of 1 category,"):
+        evaluate(np.zeros((2, 2)), np.zeros((2, 2)), **training)
 
 
 # What is shown ------------------------------------------------------------------------------------

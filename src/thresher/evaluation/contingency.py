@@ -74,6 +74,10 @@ class Contingency(NamedTuple):
         """Return the table summed over the categories, from which micro averages are computed."""
         return Contingency(*(int(np.sum(cell)) for cell in self))
 
+    def merge(self, other: Contingency) -> Contingency:
+        """Return the table of the documents of both, which are decided for the same categories."""
+        return Contingency(*(np.add(*cells) for cells in zip(self, other, strict=True)))
+
 
 def harmonic_mean(precision: float, recall: float) -> float:
     """Return the F1 of a precision and a recall, which may be averages themselves."""

@@ -160,8 +160,10 @@ def hold_out_newest(
             f"All {len(times):,} documents are of one time; none is newer than the others."
         )
     rank = np.array([ranks[time] for time in times])
-    n_older = np.cumsum(np.bincount(rank))[:-1]  # documents up to each time but the newest
-    first = 1 + int(np.argmin(np.abs(len(times) - n_older - n_held_out)))
+    n_from = np.cumsum(np.bincount(rank)[::-1])[
+        ::-1
+    ]  # the number of documents of each time or newer
+    first = 1 + int(np.argmin(np.abs(n_from[1:] - n_held_out)))
     return [_split(rank >= first, np.random.default_rng(random_state))]
 
 

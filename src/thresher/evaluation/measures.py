@@ -27,10 +27,11 @@ class Evaluation:
     Each measure of `per_category` is an array over categories: `positives`, `assigned`,
     `precision`, `recall`, `f1`, `accuracy`, `error`, `fallout`; from the ranking, `break_even`
     (precision at k = the number of positives), `break_even_interpolated`, `maximal_f1`,
-    `average_precision` and `rank_loss`. `micro` has the measures of the summed contingency table
-    and, for `break_even` and `average_precision`, the mean over all positives of all categories.
-    `macro` has means over categories; its `f1` is the mean of the F1s, `f1_of_means` the harmonic
-    mean of macro precision and macro recall. `pooled` has `break_even` and
+    `average_precision` and `rank_loss`; with training scores, `adjusted_f1`, `adjusted_precision`,
+    `adjusted_recall` and `adjusted_error`. `micro` has the measures of the summed contingency
+    table and, for `break_even` and `average_precision`, the mean over all positives of all
+    categories. `macro` has means over categories; its `f1` is the mean of the F1s, `f1_of_means`
+    the harmonic mean of macro precision and macro recall. `pooled` has `break_even` and
     `break_even_interpolated` of all pairs of document and category in one ranking.
 
     Examples
@@ -111,6 +112,8 @@ def evaluate(
     categories: Sequence[str] | None = None,
     *,
     decisions: np.ndarray | None = None,
+    training_scores: np.ndarray | None = None,
+    training_labels: Labels | np.ndarray | None = None,
     beta: float | None = None,
 ) -> Evaluation:
     """Measure scores and decisions against the labels.
@@ -126,6 +129,9 @@ def evaluate(
         The names of the categories; by default their numbers.
     decisions : bool array of shape (documents, categories), optional
         Which categories were assigned; by default, those with a score above zero.
+    training_scores, training_labels : optional
+        Scores and labels of the training documents. They add the adjusted measures: those with the
+        thresholds that are best on the training documents.
     beta : float, optional
         Adds `f_beta`, in which recall weighs `beta` times as much as precision.
 
@@ -161,6 +167,11 @@ def evaluate(
         per_category |= ranked
         micro |= _means_over_positives(ranked, positives.counts)
         pooled = _pooled_break_even(scores, positives)
+        if training_scores is not None and training_labels is not None:
+            thresholds = adjusted_thresholds(training_scores, training_labels)
+            for name, adjusted in _adjusted(scores, positives, *thresholds).items():
+                per_category[name] = getattr(adjusted, name.removeprefix("adjusted_"))
+                micro[name] = getattr(adjusted.total(), name.removeprefix("adjusted_"))
     averages = micro, _macro(per_category, positives.counts > 0), pooled
     exact = ratio(np.count_nonzero(exactly_right(decisions, positives)), positives.n_documents)
     measured = scores, decisions, positives
@@ -253,16 +264,33 @@ def _pooled_break_even(scores: np.ndarray, positives: Positives) -> dict[str, fl
     return dict.fromkeys(names, ratio(len(hits), k))
 
 
+def _adjusted(
+    scores: np.ndarray, positives: Positives, for_f1: np.ndarray, for_error: np.ndarray
+) -> dict[str, Contingency]:
+    """Return the contingency table of each adjusted measure."""
+    if len(for_f1) != scores.shape[1]:
+        raise ParameterError(
+            f"The training scores are of {counted(len(for_f1), 'category')}, the scores "
+            f"of {scores.shape[1]}."
+        )
+    by_f1, by_error = _count(scores > for_f1, positives), _count(scores > for_error, positives)
+    names = "adjusted_precision", "adjusted_recall", "adjusted_f1"
+    return dict.fromkeys(names, by_f1) | {"adjusted_error": by_error}
+
+
 def _macro(per_category: dict[str, np.ndarray], has_positives: np.ndarray) -> dict[str, float]:
     macro = {}
     for name, values in per_category.items():
-        measure = MEASURES.get(name)
+        measure = MEASURES.get(name.removeprefix("adjusted_"))
         if name not in ("positives", "assigned"):
             counts = ~np.isnan(values)
             if measure is None or measure.needs_positives:
                 counts &= has_positives
             macro[name] = ratio(float(values[counts].sum()), np.count_nonzero(counts))
-    macro["f1_of_means"] = harmonic_mean(macro["precision"], macro["recall"])
+    for kind in ("", "adjusted_"):
+        if f"{kind}f1" in macro:
+            means = macro[f"{kind}precision"], macro[f"{kind}recall"]
+            macro[f"{kind}f1_of_means"] = harmonic_mean(*means)
     return macro
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from thresher.corpora import load
-from thresher.evaluation.measures import Evaluation, adjusted_thresholds, evaluate
+from thresher.evaluation.measures import Evaluation, evaluate
 from thresher.examples import Examples
 from thresher.features.concepts import Concepts
 from thresher.learners.boosting import StumpBoosting
@@ -253,7 +253,7 @@ def boost(
     learner = StumpBoosting(variant=variant, max_iter=max(stages), n_thresholds=sum(sizes))
     learner.fit_rows(Examples.of(train, labels), n_jobs=n_jobs)
     evaluations = [
-        evaluate_adjusted(scores, truth, learned, labels)
+        evaluate(scores, truth, training_scores=learned, training_labels=labels)
         for learned, scores in zip(
             staged_scores(learner, train, stages, n_jobs),
             staged_scores(learner, test, stages, n_jobs),
@@ -288,30 +288,13 @@ def boost(
     }
 
 
-def evaluate_adjusted(
-    scores: np.ndarray, truth: Any, training_scores: np.ndarray, training_labels: Any
-) -> Evaluation:
-    """Return an evaluation that also has adjusted measures.
-
-    These are measured with the thresholds that are best on the training documents: for F1, and for
-    the error.
-    """
-    evaluation = evaluate(scores, truth)
-    for_f1, for_error = adjusted_thresholds(training_scores, training_labels)
-    for threshold, names in ((for_f1, ("f1", "f1_of_means")), (for_error, ("error",))):
-        adjusted = evaluate(None, truth, decisions=scores > threshold)
-        for means, more in ((evaluation.macro, adjusted.macro), (evaluation.micro, adjusted.micro)):
-            means |= {f"adjusted_{name}": more[name] for name in names if name in more}
-    return evaluation
-
-
 def cells_of(evaluation: Evaluation, average: str) -> dict[str, float]:
     """Return all columns of the tables for an average, in percent.
 
     Examples
     --------
     >>> scores, truth = np.array([[2.0], [1.0], [-1.0]]), np.array([[1], [0], [1]])
-    >>> evaluation = evaluate_adjusted(scores, truth, scores, truth)
+    >>> evaluation = evaluate(scores, truth, training_scores=scores, training_labels=truth)
     >>> cells_of(evaluation, "micro")
     {'p': 50.0, 'r': 50.0, 'F1': 50.0, 'BEP': 50.0, 'AvgP': 83.3, 'AdF1': 80.0}
     """
