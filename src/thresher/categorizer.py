@@ -21,8 +21,15 @@ from thresher.model.compact import CHANGES_ALLOWED, compact
 from thresher.model.learn import DOCUMENTS_CHECKED
 from thresher.model.model import Model, check_will_be_probable
 from thresher.model.parameters import TrainingParameters
-from thresher.model.shared import ScoredBatch, SharedModel, Tested, scored_batches
-from thresher.model.source import LabelledSource, Progress, Watch, no_progress, open_source
+from thresher.model.shared import ScoredBatch, SharedModel, Tested, Values, scored_batches
+from thresher.model.source import (
+    LabelledSource,
+    Progress,
+    Watch,
+    is_short_list,
+    no_progress,
+    open_source,
+)
 from thresher.model.train import model_for_stream, train
 from thresher.parameters import Whole, available_if
 
@@ -37,8 +44,6 @@ if TYPE_CHECKING:
     from thresher.rows import Rows
 
 __all__ = ["Categorizer"]
-
-TEXTS_WITHOUT_BATCHES = 1000  # longer lists are cut into batches
 
 log = logging.getLogger("thresher")
 
@@ -116,10 +121,9 @@ class Categorizer(TrainingParameters):
         model = train(parameters, source, unlabelled, watch)
         self._put(model)
         self.timings_ = source.clock
-        for sentence, _ in model.assumptions:
-            log.info(sentence)
         model.log("fitted to", self.timings_)
         for sentence, is_doubtful in model.assumptions:
+            log.info(sentence)
             if is_doubtful:
                 warnings.warn(sentence, ThresherWarning, stacklevel=2)
         return self
@@ -285,11 +289,10 @@ class Categorizer(TrainingParameters):
             several, the list of each, the best first; or, after learning from a matrix of zeros and
             ones, such a matrix.
         """
-        if _is_short_list(documents):
+        if is_short_list(documents):
             with self.shared_.reading() as model:
                 return model.predictions(model.labels(documents, self.n_jobs_))
-        batches = self.shared_.map(_labels_of_batch, self._source(documents), self.n_jobs_)
-        return self.model_.predictions(list(chain.from_iterable(batches)))
+        return self.model_.predictions(self.shared_.labels(self._source(documents), self.n_jobs_))
 
     def scores(self, documents: Any) -> np.ndarray:
         """Return the score of each document for each category.
@@ -423,12 +426,7 @@ class Categorizer(TrainingParameters):
         return ranked_labels(scores, labels, _checked_top(top))
 
     def answers(
-        self,
-        documents: Any,
-        *,
-        top: int | None = None,
-        scores: bool = False,
-        probabilities: bool = False,
+        self, documents: Any, top: int = 0, *, scores: bool = False, probabilities: bool = False
     ) -> Iterator[Answer]:
         """Yield an `Answer` for each document, with the fields of JSON results.
 
@@ -441,7 +439,7 @@ class Categorizer(TrainingParameters):
         """
         from thresher.answers.answer import AnswerOptions, map_answers
 
-        options = AnswerOptions(_checked_top(top) or 0, scores, probabilities)
+        options = AnswerOptions(_checked_top(top), scores, probabilities)
         source = self._source(documents)
         return chain.from_iterable(map_answers(list, self.shared_, source, options, self.n_jobs_))
 
@@ -493,16 +491,10 @@ class Categorizer(TrainingParameters):
 
         The categories are those known at the beginning, followed by others that the documents have.
 
-        Parameters
-        ----------
-        documents, labels, progress
-            As for `evaluate`.
-        watch : callable, optional
-            Called with each scored batch.
+        `watch` is called with each scored batch.
         """
-        return Tested.read(
-            self.model_.categories, self._batches(documents, labels, progress), watch
-        )
+        batches = self._batches(documents, labels, progress)
+        return Tested.read(self.model_.categories, batches, watch)
 
     def score_batches(
         self,
@@ -524,20 +516,13 @@ class Categorizer(TrainingParameters):
         for scored in self._batches(documents, labels, progress, clock):
             yield scored.batch, scored.scores
 
-    def _columns(
-        self, documents: Any, values: Callable[[Model, np.ndarray], np.ndarray]
-    ) -> tuple[list[Any], np.ndarray]:
+    def _columns(self, documents: Any, values: Values) -> tuple[list[Any], np.ndarray]:
         """Return labels and `values(model, scores)` for the categories known at the beginning."""
-        with self.shared_.reading() as model:
-            known = Categories(model.categories)
-            if _is_short_list(documents):
-                return known.labels, values(model, model.scores(documents, self.n_jobs_))
-
-        def columns(model: Model, batch: Batch, scores: np.ndarray) -> np.ndarray:
-            return values(model, scores)[:, model.categories.columns_for(known)]
-
-        blocks = list(self.shared_.map(columns, self._source(documents), self.n_jobs_))
-        return known.labels, np.concatenate(blocks or [np.zeros((0, len(known)), np.float32)])
+        if is_short_list(documents):
+            with self.shared_.reading() as model:
+                scores = model.scores(documents, self.n_jobs_)
+                return list(model.categories.labels), values(model, scores)
+        return self.shared_.columns(self._source(documents), values, self.n_jobs_)
 
     def _source(self, documents: Any, labels: Any = None, *options: Any) -> LabelledSource:
         return LabelledSource(documents, labels, self.model_.columns, self.fields, *options)
@@ -807,17 +792,6 @@ class Categorizer(TrainingParameters):
             classifier_tags=ClassifierTags(multi_label=True),
             input_tags=InputTags(string=True, two_d_array=False),
         )
-
-
-def _is_short_list(documents: Any) -> bool:
-    """Return True if the documents are a list of texts that is short enough to be one batch."""
-    return type(documents) is list and (
-        0 < len(documents) <= TEXTS_WITHOUT_BATCHES and set(map(type, documents)) == {str}
-    )
-
-
-def _labels_of_batch(model: Model, batch: Batch, scores: np.ndarray) -> list[list[Any]]:
-    return model.labels_of(scores)
 
 
 def _checked_top(top: Any) -> Any:

@@ -6,11 +6,14 @@ Each case runs in a fresh process, for a crash of machine code must fail a test,
 import subprocess
 import sys
 import textwrap
+import threading
 from pathlib import Path
 
 import pytest
 
 from fuzz.threads import OPTIONS
+from thresher import Categorizer
+from thresher.errors import ModelError
 
 PROGRAM = textwrap.dedent(
     """
@@ -37,3 +40,36 @@ def test_every_answer_is_that_of_a_complete_state(name, tmp_path):
         timeout=240,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("n_texts", [1, 1200])
+def test_rankings_name_the_categories_that_their_scores_are_of(n_texts):
+    """Scores and the labels beside them are of one state while categories are removed."""
+    labels = [f"c{i}" for i in range(60)]
+    texts = [f"word{i} wheat{i % 7} oil{i % 5}" for i in range(60)]
+    model = Categorizer("perceptron").fit(texts, labels)
+    expected = dict(model.rank(["wheat1 oil2 word3"])[0])
+    over, problems = threading.Event(), []
+
+    def read():
+        while not over.is_set():
+            try:
+                ranked = dict(model.rank(["wheat1 oil2 word3"] * n_texts)[-1])
+                if any(expected[label] != score for label, score in ranked.items()):
+                    problems.append(ranked)
+                model.decision_function(["wheat1 oil2 word3"] * n_texts)
+            except ModelError as error:
+                if "was removed" not in str(error):  # between two batches of one call
+                    problems.append(error)
+            except Exception as error:
+                problems.append(error)
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    for label in labels[:58]:
+        model.delete_category(label)
+    over.set()
+    for reader in readers:
+        reader.join()
+    assert not problems, problems[:2]

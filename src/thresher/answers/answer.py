@@ -25,8 +25,8 @@ from thresher.model.shared import SharedModel
 from thresher.model.source import LabelledSource
 
 __all__ = [
-    "Answer", "AnswerOptions", "Answers", "RankedLabel", "Table", "answer_table", "best_categories", "map_answers",
-    "ranked_labels", "with_extra_columns",
+    "Answer", "AnswerOptions", "Answers", "RankedLabel", "Table", "answer_table",
+    "best_categories", "map_answers", "ranked_labels", "with_extra_columns",
 ]  # fmt: skip
 
 SOME_CHARACTER = r"[^\s\pZ\x1e]"  # matches texts that are not blank
@@ -150,17 +150,20 @@ class Answers:
 
     def _answer(self, i: int, chosen: list[int], note: str | None) -> Answer:
         shown = range(len(self.names)) if self.options.scores else chosen
-        scores = [_short(value) for value in self.scores[i]]
-        chances = None if self.chances is None else [_short(value) for value in self.chances[i]]
-        best = None if self.best is None else self.best[i].tolist()
-        return Answer(
-            self.batch.location(i),
-            [self.labels[k] for k in chosen],
-            {self.names[k]: scores[k] for k in shown},
-            chances and {self.names[k]: chances[k] for k in shown},
-            best and [RankedLabel(self.labels[k], scores[k], chances and chances[k]) for k in best],
-            note,
+        tables = [None if table is None else table[i] for table in (self.scores, self.chances)]
+        scores, chances = (
+            None if row is None else {self.names[k]: _short(row[k]) for k in shown}
+            for row in tables
         )
+        ranking = None
+        if self.best is not None:
+            figures = [[*map(_short, row)] for row in tables if row is not None]
+            ranking = [
+                RankedLabel(self.labels[k], *(row[k] for row in figures))
+                for k in self.best[i].tolist()
+            ]
+        labels = [self.labels[k] for k in chosen]
+        return Answer(self.batch.location(i), labels, scores, chances, ranking, note)
 
     @cached_property
     def _rows(self) -> np.ndarray:

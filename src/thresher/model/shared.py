@@ -33,6 +33,7 @@ from thresher.rows import Labels
 __all__ = ["ScoredBatch", "SharedModel", "Tested", "scored_batches"]
 
 R = TypeVar("R")
+Values = Callable[[Model, np.ndarray], np.ndarray]  # of documents by categories, given scores
 
 # Seconds for which a change in place waits for readers to leave, and holds up new ones, before a
 # copy is changed instead.
@@ -121,6 +122,23 @@ class SharedModel:
             for stage, n_seconds in seconds.items():
                 clock[stage] = clock.get(stage, 0.0) + n_seconds
             yield result
+
+    def labels(self, source: LabelledSource, n_jobs: int = 1) -> list[list[Any]]:
+        """Return the labels of all documents."""
+        batches = self.map(lambda model, _, scores: model.labels_of(scores), source, n_jobs)
+        return list(chain.from_iterable(batches))
+
+    def columns(
+        self, source: LabelledSource, values: Values, n_jobs: int = 1
+    ) -> tuple[list[Any], np.ndarray]:
+        """Return the labels known at the beginning, and `values(model, scores)` for them."""
+        known = Categories(self.model.categories)
+
+        def work(model: Model, batch: Batch, scores: np.ndarray) -> np.ndarray:
+            return values(model, scores)[:, model.categories.columns_for(known)]
+
+        blocks = list(self.map(work, source, n_jobs))
+        return known.labels, np.concatenate(blocks or [np.zeros((0, len(known)), np.float32)])
 
     # ---- changing ----------------------------------------------------------------------------
 

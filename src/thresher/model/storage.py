@@ -403,7 +403,11 @@ def _damaged(path: object, how: str) -> ModelError:
 
 
 def save_model(
-    model: Model, path: str | os.PathLike[str], *, remember: bool, keep_previous: bool
+    model: Model,
+    path: str | os.PathLike[str],
+    *,
+    remember: bool = True,
+    keep_previous: bool = False,
 ) -> None:
     """Write a model to a file; see `Categorizer.save`."""
     columns = model.columns and {
