@@ -26,7 +26,6 @@ from thresher.model.source import (
     LabelledSource,
     Progress,
     Watch,
-    is_short_list,
     no_progress,
     open_source,
 )
@@ -121,11 +120,11 @@ class Categorizer(TrainingParameters):
         model = train(parameters, source, unlabelled, watch)
         self._put(model)
         self.timings_ = source.clock
-        model.log("fitted to", self.timings_)
         for sentence, is_doubtful in model.assumptions:
             log.info(sentence)
             if is_doubtful:
                 warnings.warn(sentence, ThresherWarning, stacklevel=2)
+        model.log("fitted to", self.timings_)
         return self
 
     def learn(
@@ -289,7 +288,7 @@ class Categorizer(TrainingParameters):
             several, the list of each, the best first; or, after learning from a matrix of zeros and
             ones, such a matrix.
         """
-        if is_short_list(documents):
+        if SharedModel.reads_at_once(documents):
             with self.shared_.reading() as model:
                 return model.predictions(model.labels(documents, self.n_jobs_))
         return self.model_.predictions(self.shared_.labels(self._source(documents), self.n_jobs_))
@@ -518,7 +517,7 @@ class Categorizer(TrainingParameters):
 
     def _columns(self, documents: Any, values: Values) -> tuple[list[Any], np.ndarray]:
         """Return labels and `values(model, scores)` for the categories known at the beginning."""
-        if is_short_list(documents):
+        if SharedModel.reads_at_once(documents):
             with self.shared_.reading() as model:
                 scores = model.scores(documents, self.n_jobs_)
                 return list(model.categories.labels), values(model, scores)

@@ -190,7 +190,7 @@ class Model:
         """Return the labels of each text, those farthest above their thresholds first."""
         reader = self.single_reader(texts) if len(texts) <= TEXTS_READ_SINGLY else None
         if reader is None:
-            return self.read(texts, n_jobs).labels()
+            return self.labels_of(self.read(texts, n_jobs).scores)
         return [reader.labels(text, self) for text in texts]
 
     def labels_of(self, scores: np.ndarray) -> list[list[Any]]:

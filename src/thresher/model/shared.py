@@ -33,6 +33,7 @@ from thresher.rows import Labels
 __all__ = ["ScoredBatch", "SharedModel", "Tested", "scored_batches"]
 
 R = TypeVar("R")
+TEXTS_WITHOUT_BATCHES = 1000  # longer lists are cut into batches
 Values = Callable[[Model, np.ndarray], np.ndarray]  # of documents by categories, given scores
 
 # Seconds for which a change in place waits for readers to leave, and holds up new ones, before a
@@ -84,6 +85,13 @@ class SharedModel:
         state = self._state
         state.check_complete()
         return state.model
+
+    @staticmethod
+    def reads_at_once(documents: Any) -> bool:
+        """Return True if the documents are a list of texts that is short enough to be one batch."""
+        return type(documents) is list and (
+            0 < len(documents) <= TEXTS_WITHOUT_BATCHES and set(map(type, documents)) == {str}
+        )
 
     def map(
         self,

@@ -16,8 +16,6 @@ from thresher.fields import Fields, as_text, field_columns
 from thresher.model.categories import Categories, LabelLists
 from thresher.rows import Labels, Rows
 
-TEXTS_WITHOUT_BATCHES = 1000  # longer lists are cut into batches
-
 __all__ = [
     "LabelledSource", "Progress", "Watch", "encode_labels", "no_progress", "open_source",
     "timed", "without_zero_weights",
@@ -184,10 +182,3 @@ def _checked_weights(sample_weight: Any) -> np.ndarray:
             "sample_weight must be finite numbers of zero or more, one per document."
         )
     return weights
-
-
-def is_short_list(documents: Any) -> bool:
-    """Return True if the documents are a list of texts that is short enough to be one batch."""
-    return type(documents) is list and (
-        0 < len(documents) <= TEXTS_WITHOUT_BATCHES and set(map(type, documents)) == {str}
-    )
