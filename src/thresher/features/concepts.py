@@ -412,11 +412,9 @@ class Concepts(Estimator):
         for numbers, size in ((counts.indices, counts.n_columns), (documents, counts.n_rows)):
             left = np.bincount(numbers, values - held, size)
             held[left[numbers] == 0] = 0  # a word or document that would lose all loses nothing
-        training, held_out = (
-            _without_zeros(counts._replace(values=occurrences.astype(np.float32)))
-            for occurrences in (values - held, held)
-        )
-        return training, held_out
+        training = counts._replace(values=(values - held).astype(np.float32))
+        held_out = counts._replace(values=held.astype(np.float32))
+        return training.only(training.values != 0), held_out.only(held_out.values != 0)
 
     def _set_fitted(
         self,
@@ -461,9 +459,9 @@ class Concepts(Estimator):
         inside = words < len(self.columns_)
         inside[inside] = self.columns_[words[inside]] == rows.indices[inside]
         inside &= rows.values > 0
-        indptr = np.concatenate([[0], np.cumsum(inside)])[rows.indptr]
-        counts = rows.values[inside].astype(np.float32, copy=False)
-        return Entries(indptr, words[inside].astype(np.uint32), counts), inside
+        known = rows._replace(indices=words.astype(np.uint32)).only(inside)
+        counts = known.values.astype(np.float32, copy=False)
+        return Entries(known.indptr, known.indices, counts), inside
 
     def _fold(self, entries: Entries, number: int, n_jobs: int) -> np.ndarray:
         """Return P(z|d) for the concepts of one model."""
@@ -523,15 +521,9 @@ class Concepts(Estimator):
 # Helpers -----------------------------------------------------------------------------------------
 
 
-def _without_zeros(rows: Rows) -> Rows:
-    present = rows.values != 0
-    indptr = np.concatenate([[0], np.cumsum(present)])[rows.indptr]
-    return rows._replace(indptr=indptr, indices=rows.indices[present], values=rows.values[present])
-
-
 def _in_order(rows: Rows) -> Rows:
     """Return the rows with ascending columns and without zeros."""
-    rows = _without_zeros(rows)
+    rows = rows.only(rows.values != 0)
     documents = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
     order = np.argsort(documents * rows.n_columns + rows.indices, kind="stable")
     return rows._replace(indices=rows.indices[order], values=rows.values[order])

@@ -28,6 +28,7 @@ from thresher.parameters import Choice, Estimator, Kind, Number, Share, Whole, p
 from thresher.rows import Rows, extended
 from thresher.state import component_state, require_field, require_tensor
 from thresher.text import BLOCKS, TextCounter
+from thresher.text.space import Counts
 
 __all__ = ["ALL_BLOCKS", "MOST_DOCUMENTS", "FeatureParameters", "Features", "Numbering"]
 
@@ -387,18 +388,11 @@ class Features:
             return Rows.concatenate([self.with_concepts(counts.take(g), n_jobs) for g in groups])
         memberships = self.concepts.memberships(counts, n_jobs)
         is_in = memberships >= self.least_membership
-        n_before = np.append(0, np.cumsum(is_in.sum(1)))  # memberships before each document
-        n_entries = len(counts.indices) + int(n_before[-1])
-        document_of_entry = np.repeat(np.arange(counts.n_rows), np.diff(counts.indptr))
-        new_index = np.arange(len(counts.indices)) + n_before[1:][document_of_entry]
-        is_counted = np.zeros(n_entries, bool)
-        is_counted[new_index] = True
-        indices, values = np.empty(n_entries, np.int32), np.empty(n_entries, np.float32)
-        indices[new_index] = counts.indices + np.int32(self.n_concepts)
-        values[new_index] = counts.values
-        indices[~is_counted], values[~is_counted] = np.nonzero(is_in)[1], memberships[is_in]
+        ends = np.append(0, np.cumsum(is_in.sum(1)))
+        concepts = Counts(ends, np.nonzero(is_in)[1], memberships[is_in])
+        words = Counts(counts.indptr, counts.indices + np.int32(self.n_concepts), counts.values)
         width = self.n_concepts + self._n_counted(counts)
-        return Rows(counts.indptr + n_before, indices, values, width, counts.lengths)
+        return Rows(*concepts.beside(words), width, counts.lengths)
 
     def _n_counted(self, counts: Any) -> int:
         """Return the number of columns without concepts; unlabelled texts may have added some."""
@@ -672,25 +666,13 @@ class Features:
             weights = BlockWeights(self._weights, self.counter.blocks, self.n_concepts)
         if not self.n_concepts:
             return self.strength.apply(counts, weights)
-        if len(self._idle):
-            counts = self._without_idle(counts)
-        is_concept = counts.indices < self.n_concepts
-        ends = np.append(0, np.cumsum(~is_concept))[counts.indptr]
-        text = counts._replace(
-            indptr=ends, indices=counts.indices[~is_concept], values=counts.values[~is_concept]
-        )
+        if len(self._idle):  # leave out words that only concepts use
+            columns = np.minimum(counts.indices, len(self._idle) - 1)
+            counts = counts.only(~self._idle[columns] | (counts.indices >= len(self._idle)))
+        is_counted = counts.indices >= self.n_concepts
         strengths = self.concept_strengths(counts.values)
-        strengths[~is_concept] = self.strength.apply(text, weights).values
+        strengths[is_counted] = self.strength.apply(counts.only(is_counted), weights).values
         return counts._replace(values=strengths)
-
-    def _without_idle(self, counts: Rows) -> Rows:
-        """Leave out words that only concepts use."""
-        columns = np.minimum(counts.indices, len(self._idle) - 1)
-        is_active = ~self._idle[columns] | (counts.indices >= len(self._idle))
-        ends = np.append(0, np.cumsum(is_active))[counts.indptr]
-        return counts._replace(
-            indptr=ends, indices=counts.indices[is_active], values=counts.values[is_active]
-        )
 
     def concept_strengths(self, memberships: np.ndarray) -> np.ndarray:
         """Return the strengths of memberships.

@@ -208,12 +208,9 @@ def _check_ends(name: str, ends: np.ndarray, n: int, columns: np.ndarray) -> Non
 def ordered(rows: Rows) -> Rows:
     """Return documents with ascending columns and without zeros."""
     order = _order(rows.indptr, rows.indices)
-    indices, values = rows.indices[order], rows.values[order]
-    is_set = values != 0
-    if is_set.all():
-        return rows._replace(indices=indices, values=values)
-    indptr = np.append(0, np.cumsum(is_set))[rows.indptr]
-    return rows._replace(indptr=indptr, indices=indices[is_set], values=values[is_set])
+    rows = rows._replace(indices=rows.indices[order], values=rows.values[order])
+    is_set = rows.values != 0
+    return rows if is_set.all() else rows.only(is_set)
 
 
 def squares_of(rows: Rows) -> np.ndarray:
