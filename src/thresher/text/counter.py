@@ -236,8 +236,9 @@ class TextCounter(TextParameters):
         job = Job(grow, needed, {} if clock is None else clock)
         ranges = list(chunks(offsets, BATCH_CHARACTERS if n_jobs == 1 else CHUNK_CHARACTERS))
         if len(ranges) == 1 or n_jobs == 1:
-            pool, workspace = self._pool, self._borrow()
-            results = [self._count_chunk(texts[slice(*each)], job, workspace) for each in ranges]
+            pool, workspace, results = self._pool, self._borrow(), []
+            for start, stop in ranges:
+                results.append(self._count_chunk(texts[start:stop], job, workspace))
             pool.append(workspace)
         else:
             results = self._count_in_threads(texts, ranges, job, n_jobs)
@@ -415,17 +416,13 @@ class TextCounter(TextParameters):
         header = {"fields": None, "gaps": False} | header  # missing in the oldest files
         if missing := [name for name in TextParameters.parameters if name not in header]:
             raise ModelError(f"The model's header lacks {missing[0]!r}; the file is damaged.")
-        values = ((name, header[name]) for name in TextParameters.parameters)
-        options: Any = {name: tuple(v) if isinstance(v, list) else v for name, v in values}
+        options = {name: header[name] for name in TextParameters.parameters}
         if header.get("linguistics") is not None:
             from thresher.text.linguistics import Linguistics
 
             state = require_field(header, "linguistics", dict)
             options["linguistics"] = Linguistics.from_state(state)
-        try:
-            counter = cls(**options)
-        except ParameterError as error:
-            raise ModelError(f"The model's way to count text makes no sense: {error}") from error
+        counter = cls.from_plain(options)
         counter._cut_as(header["version"])
         if counter.hashing_bits is None:
             counter._space = Space.from_tensors(counter._space.kinds, tensors)

@@ -45,11 +45,6 @@ class Counts(NamedTuple):
         codes, counts = np.empty(size, np.int32), np.empty(size, np.int32)
         return cls(np.zeros(n_documents + 1, np.int64), codes, counts)
 
-    def used(self) -> Counts:
-        """Return the rows without the room that was not filled."""
-        size = self.indptr[-1]
-        return self._replace(codes=self.codes[:size], counts=self.counts[:size])
-
     def beside(self, other: Counts) -> Counts:
         """Return rows that have the entries of both, those of `other` after these."""
         size = len(self.codes) + len(other.codes)
@@ -196,7 +191,7 @@ class Space:
             return first
         n_documents = len(first.indptr) - 1
         nothing = Counts.empty(n_documents)
-        words, parts, fields = (each or nothing for each in rows)
+        words, parts, fields = rows[0] or nothing, rows[1] or nothing, rows[2] or nothing
         size = len(words.codes) + len(parts.codes) + len(fields.codes)
         out = Counts.empty(n_documents, size)
         if grow:
@@ -210,7 +205,8 @@ class Space:
             )  # fmt: skip
             if grow and self.sizes[kernels.CANDIDATES] > MOST_CANDIDATES:
                 self._forget(size)
-        return out.used()
+        n = out.indptr[-1]
+        return Counts(out.indptr, out.codes[:n], out.counts[:n])
 
     def merge(self, other: Space) -> np.ndarray:
         """Add the columns of another space, in which nothing waits; return their numbers here."""

@@ -174,8 +174,8 @@ class TextVectorizer(TextParameters):
         n_digits = -(-n_columns.bit_length() // int(DIGIT))
         out = Counts.empty(len(indptr) - 1, n)
         sort_rows(indptr, indices, values, rank, n_digits, starts, keys, spare, *out)
-        ends, columns, values = out.used()
-        parts = (values.astype(self.dtype), columns, ends)
+        ends, columns, values = out
+        parts = (values[: ends[-1]].astype(self.dtype), columns[: ends[-1]], ends)
         matrix = csr_matrix(parts, (len(indptr) - 1, n_columns))
         matrix.has_canonical_format = True
         return matrix

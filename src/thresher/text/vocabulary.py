@@ -197,9 +197,9 @@ class SurfaceForms:
         """Return the counts of values in documents, given the counts of words."""
         _, words, _ = rows
         size = int(np.sum(self.starts[words + 1] - self.starts[words]))
-        out = rows.empty(len(rows.indptr) - 1, size)
+        ends, values, counts = out = rows.empty(len(rows.indptr) - 1, size)
         kernels.spread_rows(*rows, self.starts, self.values, cells, *out)
-        return out.used()
+        return out._replace(codes=values[: ends[-1]], counts=counts[: ends[-1]])
 
     def _find_values(self, numbers: np.ndarray, n_known: int, grow: bool, n_items: int) -> None:
         """Find the values of words; those with numbers from `n_known` on are new."""
