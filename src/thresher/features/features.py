@@ -457,12 +457,8 @@ class Features:
         """
         least: Any = None
         if grow:
-            n_documents = self.strength.n_documents
-            _, *limits = (
-                math.ceil(limit * n_documents) if isinstance(limit, float) else limit
-                for limit in self._min_df
-            )
-            least = (1, *(max(1, limit) for limit in limits))
+            limits = [Share.of(limit, self.strength.n_documents) for limit in self._min_df[1:]]
+            least = (1, *(max(1, math.ceil(limit)) for limit in limits))
         counts = self.counter.count(texts, grow=grow, n_jobs=n_jobs, least=least, clock=clock)
         return counts if self.concepts is None else self.with_concepts(counts, n_jobs)
 
@@ -540,10 +536,8 @@ class Features:
 
         The strengths are those after `prune`.
         """
-        numbers = np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32)
-        narrow = copy(self)
-        n_columns, fields = int(np.count_nonzero(keep)), self.fields()[keep]
-        narrow.columns = Numbering(numbers, n_columns, self.blocks[keep], fields)
+        narrow, numbers = copy(self), np.arange(len(keep), dtype=np.int32)
+        narrow.columns = Numbering(numbers, len(keep), self.blocks, self.fields()).pruned(keep)
         narrow._idle = extended(self._idle, len(keep))[: len(keep)][keep]
         narrow.strength = deepcopy(self.strength)
         narrow.strength.prune(keep)
@@ -630,10 +624,8 @@ class Features:
                     total += np.bincount(some.indices, some.values, minlength=n_columns)
             if scores is not None:
                 scores.observe(rows, labels)
-        *low, high = (
-            limit * n_documents if isinstance(limit, float) else limit
-            for limit in (*of_blocks(parameters.min_df, 1), parameters.max_df)
-        )
+        low = [Share.of(limit, n_documents) for limit in of_blocks(parameters.min_df, 1)]
+        high = Share.of(parameters.max_df, n_documents)
         blocks = self.blocks[:n_columns]
         is_concept = blocks == CONCEPTS  # all of them are kept
         keep = (frequency >= np.array(low)[blocks]) & (frequency <= high) & ~is_concept

@@ -136,10 +136,7 @@ class TextVectorizer(TextParameters):
         """Return which columns pass `min_df`, `max_df` and `max_features`, as in scikit-learn."""
         _, indices, values = counts
         frequency = np.bincount(indices, minlength=counter.n_features)
-        low, high = (
-            limit * n_documents if isinstance(limit, float) else limit
-            for limit in (self.min_df, self.max_df)
-        )
+        low, high = Share.of(self.min_df, n_documents), Share.of(self.max_df, n_documents)
         if high < low:
             raise ParameterError(
                 f"TextVectorizer: max_df is {self.max_df!r} and min_df is {self.min_df!r}, which "
