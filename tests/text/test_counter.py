@@ -32,6 +32,7 @@ from thresher._kernels.text import sort_rows
 from thresher.fields import field_names, split
 from thresher.text import TextCounter, TextVectorizer
 from thresher.text import counter as counter_module
+from thresher.text import scripts
 from thresher.text import space as space_module
 from thresher.text import tokens as tokens_module
 from thresher.text.tokens import Tokens
@@ -500,7 +501,7 @@ def test_only_two_letters_need_their_neighbours_to_become_lower_case():
     for number in range(sys.maxunicode + 1):
         letter = chr(number)
         lowered = letter.lower()
-        if unicodedata.category(letter) != "Cs" and letter not in tokens_module.CONTEXTUAL:
+        if unicodedata.category(letter) != "Cs" and letter not in scripts.CONTEXTUAL:
             assert len(lowered) == 1
             assert lowered.lower() == lowered
             if lowered != letter:

@@ -190,10 +190,11 @@ class Numbering:
 
     @classmethod
     def as_met(cls, counts: Examples, blocks: np.ndarray, fields: np.ndarray) -> Numbering:
-        """Number the columns that occur in the order in which they do.
+        """Number the columns in the order in which they first occur in some documents.
 
-        A counter that sees only these documents gives the same numbers. Concepts come first,
-        whether they occur or not. Blocks and fields are those of all columns of the counts.
+        A counter that counts only these documents assigns the same numbers. Concepts come first,
+        even if no document belongs to them. Columns that do not occur are left out. `blocks` and
+        `fields` have an element for each column of the counts.
         """
         numbers, n = np.full(counts.n_columns, -1, np.int32), counts.n_concepts
         numbers[:n] = np.arange(n)
@@ -532,9 +533,9 @@ class Features:
             self.strength.prune(keep)
 
     def narrowed(self, keep: np.ndarray) -> Features:
-        """Return features for counts of all columns whose strengths have only some of the columns.
+        """Return features that take counts of all columns, and return strengths of some of them.
 
-        The strengths are those after `prune`.
+        The strengths are the same as after `prune(keep)`, which would also shrink the counter.
         """
         narrow, numbers = copy(self), np.arange(len(keep), dtype=np.int32)
         narrow.columns = Numbering(numbers, len(keep), self.blocks, self.fields()).pruned(keep)

@@ -127,9 +127,9 @@ class Strength(Estimator):
         return self
 
     def merge(self, other: Strength, columns: np.ndarray | None = None) -> Self:
-        """Add what another one has observed; return self.
+        """Add the document frequencies of another `Strength`; return self.
 
-        The result is as if the documents of both had been observed here.
+        The result is the same as if this one had observed the documents of both.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Learners that go on learning, and the arrays over features and categories that they learn.
+"""Learners that can learn more documents at any time, and the arrays that they learn.
 
 Row 0 of an array over features belongs to the always-on feature, row `f + 1` to feature `f`.
 """
@@ -261,9 +261,9 @@ def _enlarged(
 
 
 class GrowingLearner(Learner):
-    """A learner that goes on learning, while new features and new categories appear.
+    """A learner that can learn more documents, with new features and new categories.
 
-    The learners of this package keep what they have learned in tables, made in `start`; a learner
+    The learners of this package store what they learn in tables, created in `start`; a learner
     without tables provides `start`, `learn_rows`, `grow`, `prune` and `checkpoint` itself.
     """
 

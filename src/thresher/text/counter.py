@@ -255,7 +255,7 @@ class TextCounter(TextParameters):
 
     def feature_names(self) -> list[str]:
         """Return the name of each column, as `names` does."""
-        return self._space.all_names()
+        return self._space.names(np.arange(self.n_features))
 
     def name_bytes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the names of all columns as UTF-8 bytes, and their offsets."""

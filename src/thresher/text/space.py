@@ -33,7 +33,7 @@ class Kinds(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What stands in each document and how often, as compressed sparse rows."""
+    """Codes of features and their counts in each document, as compressed sparse rows."""
 
     indptr: np.ndarray
     codes: np.ndarray  # int32: numbers of words or parts, codes of runs, or columns
@@ -66,7 +66,7 @@ class Mark:
 
 
 class Space:
-    """The columns, what each stands for, and what waits for a column.
+    """The columns of counts, the feature of each column, and features that wait for a column.
 
     An item is something that can have a column. There are four blocks of items: words, runs of
     words, parts of words, and words of fields; in its block, an item has a number. That of a word
@@ -266,31 +266,24 @@ class Space:
         """Return the names of some columns: a space between words, a colon after a field."""
         blocks, items = self.blocks[columns], columns if self.as_numbered else self.items[columns]
         names = np.empty(len(items), object)
-        for block, vocabulary in ((WORDS, self.words), (PARTS, self.parts)):
-            names[blocks == block] = vocabulary.names(items[blocks == block].tolist())
-        runs = [self.runs.words_of(run) for run in items[blocks == RUNS].tolist()]
-        known = [word for run in runs for word in run if word != GAP]
-        word_names = dict(zip(known, self.words.names(known), strict=True)) | {GAP: GAP_NAME}
-        names[blocks == RUNS] = [" ".join([word_names[word] for word in run]) for run in runs]
+        for block, names_of in enumerate((self.words.names, self._run_names, self.parts.names)):
+            names[blocks == block] = names_of(items[blocks == block])
         if self.fields:
             words, fields = np.divmod(items[blocks == FIELDS], len(self.fields))
-            named = zip(fields.tolist(), self.words.names(words.tolist()), strict=True)
+            named = zip(fields.tolist(), self.words.names(words), strict=True)
             names[blocks == FIELDS] = [f"{self.fields[field]}:{word}" for field, word in named]
         return names.tolist()  # type: ignore[no-any-return]
 
-    def all_names(self) -> list[str]:
-        """Return the names of all columns, faster than `names` does."""
-        words, parts = self.words.names(), self.parts.names()
-        if self.as_numbered:
-            return words or parts
-        runs: list[str] = []
-        for left, right in self.runs.pairs[: len(self.runs)].tolist():
-            last = words[right] if right != GAP else GAP_NAME
-            runs.append(f"{words[left] if left >= 0 else runs[~left]} {last}")
-        in_fields = [f"{field}:{word}" for word in words for field in self.fields]
-        names = words, runs, parts, in_fields
-        blocks, items = (of_column.tolist() for of_column in self.of_columns())
-        return [names[block][item] for block, item in zip(blocks, items, strict=True)]
+    def _run_names(self, runs: np.ndarray) -> list[str]:
+        """Return the names of runs of words: the name of a shorter run or word, and a last word."""
+        left, right = self.runs.pairs[runs].T
+        firsts, is_run = np.empty(len(runs), object), left < 0
+        firsts[~is_run] = self.words.names(left[~is_run])
+        if is_run.any():
+            firsts[is_run] = self._run_names(~left[is_run])
+        lasts = np.full(len(runs), GAP_NAME, object)
+        lasts[right != GAP] = self.words.names(right[right != GAP])
+        return (firsts + " " + lasts).tolist()  # type: ignore[no-any-return]
 
     # Growing and going back -----------------------------------------------------------------------
 
@@ -525,15 +518,6 @@ class Runs:
         )
         return numbers
 
-    def words_of(self, number: int) -> list[int]:
-        """Return the numbers of a run's words, with GAP for a gap."""
-        node, right = self.pairs[number].tolist()
-        words = [right]
-        while node < 0:
-            node, right = self.pairs[~node].tolist()
-            words.append(right)
-        return [node, *reversed(words)]
-
     def need(self, needed: np.ndarray) -> np.ndarray:
         """Mark what the pairs that are `needed` are made of, too; return all marked pairs."""
         for _ in range(2, self.high):
@@ -651,9 +635,6 @@ class HashedSpace(Space):
 
     def names(self, columns: np.ndarray) -> list[str]:
         return [f"#{column}" for column in columns.tolist()]
-
-    def all_names(self) -> list[str]:
-        return self.names(np.arange(self.n_columns))
 
     def tensors(self) -> dict[str, np.ndarray]:
         return {}

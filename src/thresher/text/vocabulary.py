@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import pairwise
 from threading import Lock
 from typing import TYPE_CHECKING, Self
@@ -74,17 +73,18 @@ class Vocabulary:
         """Return the words of these numbers as tokens."""
         return Tokens.of_bytes(self.words, self.offsets[numbers], self.offsets[numbers + 1])
 
-    def names(self, numbers: Iterable[int] | None = None) -> list[str]:
-        """Return the words of these numbers, or all."""
-        if numbers is not None:
+    def names(self, numbers: np.ndarray) -> list[str]:
+        """Return the words of these numbers."""
+        if 4 * len(numbers) < len(self):
             words, offsets = self.words.data, self.offsets
-            return [str(words[offsets[i] : offsets[i + 1]], "utf-8") for i in numbers]
-        blob, offsets = self.blob()
+            return [str(words[offsets[i] : offsets[i + 1]], "utf-8") for i in numbers.tolist()]
+        blob, offsets = self.blob()  # quicker at once
         text = blob.tobytes().decode()
         if not text.isascii():
             # Convert byte offsets to characters: count the characters that start before each.
             offsets = np.concatenate([[0], np.cumsum((blob & 0xC0) != 0x80)])[offsets]
-        return [text[start:end] for start, end in pairwise(offsets.tolist())]
+        names = [text[start:end] for start, end in pairwise(offsets.tolist())]
+        return [names[number] for number in numbers.tolist()]
 
     def subset(self, keep: np.ndarray) -> Vocabulary:
         """Return a vocabulary of some of the words, renumbered in the same order."""
@@ -130,7 +130,7 @@ class Vocabulary:
         tokens = Tokens.of_bytes(padded(blob), offsets[:-1], offsets[1:])
         ids = vocabulary.look_up(tokens, grow=True)
         if not np.array_equal(ids, np.arange(len(ids))):
-            (twice,) = vocabulary.names([ids[ids != np.arange(len(ids))][0]])
+            (twice,) = vocabulary.names(ids[ids != np.arange(len(ids))][:1])
             raise ModelError(
                 f"The model's vocabulary has {brief(twice)} twice; the file is damaged."
             )
@@ -206,7 +206,7 @@ class SurfaceForms:
         tokens = self.words.tokens(numbers)
         n_values = np.ones(len(numbers), np.int64)
         if self.folding is not None:
-            folded = fold(self.folding, self.words.names(numbers.tolist()))
+            folded = fold(self.folding, self.words.names(numbers))
             n_values = np.array([word is not None for word in folded], np.int64)
             tokens = Tokens.of_words([word for word in folded if word])
         if self.char_range is not None:
