@@ -30,9 +30,8 @@ from threads import are_gone
 from thresher import DocumentError, Linguistics, ModelError, ParameterError
 from thresher._kernels.text import sort_rows
 from thresher.fields import field_names, split
-from thresher.text import TextCounter, TextVectorizer
+from thresher.text import TextCounter, TextVectorizer, scripts
 from thresher.text import counter as counter_module
-from thresher.text import scripts
 from thresher.text import space as space_module
 from thresher.text import tokens as tokens_module
 from thresher.text.tokens import Tokens
