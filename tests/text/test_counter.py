@@ -244,16 +244,18 @@ def test_vocabulary_is_a_dictionary(batches):
         grow = number % 3 != 1
         ids = vocabulary.look_up(Tokens.of_words(words), grow)
         assert ids.tolist() == naive.look_up(words, numbers, grow)
-    assert vocabulary.names() == list(numbers)
+    every = np.arange(len(vocabulary))
+    assert vocabulary.names(every) == list(numbers)
+    assert vocabulary.names(every[-1:]) == list(numbers)[-1:]
     kept = np.arange(len(numbers)) % 2 == 0
     vocabulary = vocabulary.subset(kept)
     names = [word for word, keep in zip(numbers, kept, strict=True) if keep]
-    assert vocabulary.names() == names
+    assert vocabulary.names(np.arange(len(vocabulary))) == names
     assert vocabulary.look_up(Tokens.of_words(list(numbers)), False).tolist() == [
         names.index(word) if word in names else -1 for word in numbers
     ]
     vocabulary.truncate(len(names) // 2)
-    assert vocabulary.names() == names[: len(names) // 2]
+    assert vocabulary.names(np.arange(len(vocabulary))) == names[: len(names) // 2]
     assert vocabulary.look_up(Tokens.of_words(names), True).tolist() == list(range(len(names)))
 
 
