@@ -338,7 +338,7 @@ class OnlineLearner(LinearScores, FeatureSelection, GrowingLearner):
     # ---- state -------------------------------------------------------------------------------
 
     def compacted(self) -> Self:
-        """Return a learner with the same scores, to the last bit, that cannot learn on."""
+        """Return a learner with exactly the same scores, which cannot learn more documents."""
         header, tensors = self.state()
         if "weights" in tensors:
             tensors["weights"] = np.asarray(self._scoring_weights()[:, : self.n_categories])

@@ -52,7 +52,7 @@ class FeatureSelection:
         return float(1 - met.mean()) if met.size else 0.0
 
     def discard_features(self, discarded: np.ndarray) -> Self:
-        """Discard features of categories, for learning and scoring alike.
+        """Remove features from single categories, for learning and for scoring.
 
         Parameters
         ----------

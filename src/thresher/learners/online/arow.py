@@ -185,7 +185,7 @@ class AROW(Additive):
 
 
 class LinearSVM(AROW):
-    r"""A linear support vector machine, by dual coordinate descent; it learns on as AROW.
+    r"""A linear support vector machine, by dual coordinate descent; after `fit`, it learns as AROW.
 
     Minimises :math:`\frac12\sum_j w_j^2/S_j + C\sum_i \max(0, 1 - y_i s_i)^2` for each category,
     all at once, in random order. A document's dual variable α starts at zero; each visit sets
