@@ -486,7 +486,7 @@ class GrowingLearner(Learner):
         return restore
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from more documents, each once in the given order, and keep what was learned before.
+        """Learn from more documents, each once in the given order, without forgetting earlier ones.
 
         Parameters
         ----------
