@@ -123,6 +123,17 @@ class Share(Kind):
     def parse(self, text: str) -> Any:
         return int(text) if text.isdigit() else float(text)
 
+    @staticmethod
+    def of(value: float, n_documents: int) -> float:
+        """Return the number of documents that a value stands for, which may be a fraction.
+
+        Examples
+        --------
+        >>> Share.of(2, 10), Share.of(0.25, 10)
+        (2, 2.5)
+        """
+        return value * n_documents if isinstance(value, float | np.floating) else value
+
 
 @dataclass(frozen=True)
 class Pair(Kind):

@@ -63,6 +63,20 @@ class Rows(NamedTuple):
         new = np.cumsum(keep) - 1 if renumber else np.arange(len(keep))
         return self.renumbered(np.where(keep, new, -1).astype(np.int32), width)
 
+    def only(self, is_kept: np.ndarray) -> Rows:
+        """Return the rows with only some of the entries.
+
+        Examples
+        --------
+        >>> rows = Rows(np.array([0, 2, 3]), np.array([0, 2, 1], np.int32), np.ones(3), 3)
+        >>> rows.only(np.array([False, True, True])).indptr.tolist()
+        [0, 1, 2]
+        """
+        ends = np.append(0, np.cumsum(is_kept))[self.indptr]
+        return self._replace(
+            indptr=ends, indices=self.indices[is_kept], values=self.values[is_kept]
+        )
+
     def renumbered(self, numbers: np.ndarray, n_columns: int) -> Rows:
         """Return the rows in other columns: `numbers[column]`, or left out where that is -1."""
         indices, values = np.empty(len(self.indices), np.int32), np.empty_like(self.values)

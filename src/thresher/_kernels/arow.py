@@ -8,21 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from thresher._kernels import online
 from thresher._kernels._jit import kernel
-from thresher._kernels.online import (
-    ALWAYS_ON,
-    LEAST,
-    MOST,
-    NO_AVERAGE,
-    UNIT,
-    ZERO,
-    carries,
-    counted,
-    find_mistakes,
-    hide_unknown,
-    importance,
-    turn_clocks,
-)
+from thresher._kernels.online import ALWAYS_ON, LEAST, MOST, NO_AVERAGE, UNIT, ZERO
 from thresher._kernels.scoring import ONE, add_scores, fetch_ahead
 
 FREQUENCIES_CACHED = 256  # document frequencies for which results are computed once
@@ -142,7 +130,7 @@ def note_moves(documents, i, model, tally, average, n_visited, lo, end):
     """Record for the average how far the weights are about to move."""
     for j in range(lo, end):
         k = tally.wrong[j]
-        clock = counted(tally, average, n_visited, k)
+        clock = online.counted(tally, average, n_visited, k)
         for p in range(documents.indptr[i] - 1, documents.indptr[i + 1]):
             f, x = ALWAYS_ON, documents.always_on[i]
             if p >= documents.indptr[i]:
@@ -160,7 +148,9 @@ def arow_update(documents, i, model, tally, rule, n_visited, lo, hi, middle, end
     for j in range(lo, end):
         k, is_positive = wrong[j], j >= middle
         sign = UNIT if is_positive else -UNIT
-        weight = importance(documents.sample_weight[i], tally.positive_weight, k, is_positive)
+        weight = online.importance(
+            documents.sample_weight[i], tally.positive_weight, k, is_positive
+        )
         model.push[k] = np.float32(weight) / rule.regularization
         loss = UNIT - sign * (tally.scores[k] - rule.threshold)
         tally.steps[k] = sign * loss * model.push[k] / (model.spread[k] * model.push[k] + UNIT)
@@ -181,12 +171,12 @@ def arow_epoch(documents, model, tally, rule, lo, hi):
     n_visited = np.int64(0)
     for i in documents.order:
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
-        hide_unknown(documents.known, i, tally.scores, tally.clock, lo, hi)
-        middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
+        online.hide_unknown(documents.known, i, tally.scores, tally.clock, lo, hi)
+        middle, end = online.find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
         if end > lo:
             arow_update(documents, i, model, tally, rule, n_visited, lo, hi, middle, end)
         n_visited += 1
-    turn_clocks(tally, rule.average, n_visited, lo, hi)
+    online.turn_clocks(tally, rule.average, n_visited, lo, hi)
 
 
 # ---- the linear SVM -----------------------------------------------------------------------------
@@ -197,7 +187,7 @@ def turn_positives(indptr, labels, i, scores, lo, hi):
     """Replace the scores by negated margins: how far each category is on the wrong side."""
     for p in range(indptr[i], indptr[i + 1]):
         k = np.int64(labels[p])
-        if lo <= k < hi and not carries(indptr, labels, i, k, p):
+        if lo <= k < hi and not online.carries(indptr, labels, i, k, p):
             scores[k] = -scores[k]
 
 
@@ -208,8 +198,10 @@ def dual_update(documents, i, alpha, cost, model, tally, lo, hi, end):
     add_spread(*rows, i, model.variances, model.spread, wrong, lo, hi, end)
     for j in range(lo, end):
         k = wrong[j]
-        is_positive = carries(*labels, i, k, labels[0][i + 1])
-        weight = importance(documents.sample_weight[i], tally.positive_weight, k, is_positive)
+        is_positive = online.carries(*labels, i, k, labels[0][i + 1])
+        weight = online.importance(
+            documents.sample_weight[i], tally.positive_weight, k, is_positive
+        )
         slack = np.float32(min(max(0.5 / (cost * weight), LEAST), MOST))
         change = (UNIT + tally.scores[k] - alpha[k] * slack) / (model.spread[k] + slack)
         new = max(ZERO, alpha[k] + change)
@@ -252,8 +244,8 @@ def dual_variances(documents, numbers, alpha, regularization, model, tally, lo, 
         end = lo
         for k in range(lo, hi):
             if alpha[numbers[n_visited], k] > ZERO:
-                is_positive = carries(*labels, i, k, labels[0][i + 1])
-                weight = importance(
+                is_positive = online.carries(*labels, i, k, labels[0][i + 1])
+                weight = online.importance(
                     documents.sample_weight[i], tally.positive_weight, k, is_positive
                 )
                 model.push[k] = np.float32(weight) / regularization
@@ -285,7 +277,7 @@ def count_labels(indptr, indices, values, weights, label_indptr, label_indices, 
     for i in range(len(indptr) - 1):
         for q in range(label_indptr[i], label_indptr[i + 1]):
             k = label_indices[q]
-            if not lo <= k < hi or carries(label_indptr, label_indices, i, k, q):
+            if not lo <= k < hi or online.carries(label_indptr, label_indices, i, k, q):
                 continue
             for p in range(indptr[i], indptr[i + 1]):
                 if values[p] != ZERO:

@@ -276,20 +276,14 @@ def winnow_epoch(documents, model, tally, rule, lo, hi):
 
 
 @kernel
-def squared_norm(documents, i, share):
-    """Return |x|^2 of document `i`, with a share of the always-on feature's square."""
-    total = share * np.float64(documents.always_on[i]) ** 2
-    for p in range(documents.indptr[i], documents.indptr[i + 1]):
-        total += np.float64(documents.values[p]) ** 2
-    return total
+def squared_norm(documents, i, share, live, k):
+    """Return |x|^2 of document `i`, with a share of the always-on feature's square.
 
-
-@kernel
-def squared_norm_of_live(documents, i, share, live, k):
-    """Return the squared norm over the features that category `k` has not discarded."""
-    total = share * np.float64(documents.always_on[i]) ** 2
+    Features that category `k` has discarded do not count.
+    """
+    total, masked = share * np.float64(documents.always_on[i]) ** 2, len(live) > 0
     for p in range(documents.indptr[i], documents.indptr[i + 1]):
-        if live[documents.indices[p] + ONE, k]:
+        if not masked or live[documents.indices[p] + ONE, k]:
             total += np.float64(documents.values[p]) ** 2
     return total
 
@@ -318,17 +312,6 @@ def along(rule, strength):
 
 
 @kernel
-def add_to(model, tally, average, n_visited, f, k, change):
-    """Add to a weight, and record for the average when it changed."""
-    old = model.weights[f, k]
-    new = old + change
-    model.weights[f, k] = new
-    if average != NO_AVERAGE:
-        clock = counted(tally, average, n_visited, k)
-        model.drift[f, k] += clock * (np.float64(new) - np.float64(old))
-
-
-@kernel
 def add_document(documents, i, model, tally, rule, n_visited, lo, hi, end):
     """Move the weights of the mistaken categories by their steps along document `i`."""
     masked, average = len(model.live) > 0, rule.average
@@ -336,7 +319,8 @@ def add_document(documents, i, model, tally, rule, n_visited, lo, hi, end):
     start, stop = documents.indptr[i], documents.indptr[i + 1]
     for j in range(lo, end):
         k = tally.wrong[j]
-        add_to(model, tally, average, n_visited, ALWAYS_ON, k, tally.steps[k] * always_on)
+        new = model.weights[ALWAYS_ON, k] + tally.steps[k] * always_on
+        put(model, average, ALWAYS_ON, k, new, counted(tally, average, n_visited, k))
     if average == NO_AVERAGE and not masked and end - lo > max(1, (hi - lo) // 8):
         # Many are mistaken: whole rows are quicker; the steps of the others are zero.
         steps = tally.steps[lo:hi]
@@ -348,24 +332,24 @@ def add_document(documents, i, model, tally, rule, n_visited, lo, hi, end):
         return
     for j in range(lo, end):
         k = tally.wrong[j]
+        move, clock = tally.steps[k], counted(tally, average, n_visited, k)
         for p in range(start, stop):
             f = documents.indices[p] + ONE
             if not masked or model.live[f, k]:
-                change = tally.steps[k] * along(rule, documents.values[p])
-                add_to(model, tally, average, n_visited, f, k, change)
+                new = model.weights[f, k] + move * along(rule, documents.values[p])
+                put(model, average, f, k, new, clock)
 
 
 @kernel
 def additive_update(documents, i, model, tally, rule, n_visited, lo, hi, middle, end):
     """Correct the categories in `wrong` on document `i`; the first ones are negatives."""
-    masked = len(model.live) > 0
-    norm = 0.0 if masked else squared_norm(documents, i, rule.norm_share)
+    norm = 0.0
     for j in range(lo, end):
         k, is_positive = tally.wrong[j], j >= middle
         sign = 1.0 if is_positive else -1.0
         margin = sign * (np.float64(tally.scores[k]) - rule.threshold)
-        if masked:
-            norm = squared_norm_of_live(documents, i, rule.norm_share, model.live, k)
+        if j == lo or len(model.live) > 0:
+            norm = squared_norm(documents, i, rule.norm_share, model.live, k)
         scale = documents.sample_weight[i] * (tally.positive_weight[k] if is_positive else 1.0)
         tally.steps[k] = sign * scale * step(rule, margin, norm, is_positive)
     add_document(documents, i, model, tally, rule, n_visited, lo, hi, end)
@@ -457,7 +441,7 @@ def romma_coefficients(rule, label, score, norm, length, bound):
     """Return c and d of w <- c w + d x, given y, <w,x>, |w|^2, |x|^2 and the error of <w,x>.
 
     If w and x are parallel within this error, the two conditions of ROMMA cannot both hold. Then
-    the condition of the document is n_visited by the least change, as in Passive-Aggressive.
+    the condition of the document is met by the least change, as in Passive-Aggressive.
     """
     if norm == 0.0 or (rule.aggressive and label * score >= norm * length):
         return 0.0, label / length
@@ -493,11 +477,7 @@ def romma_scale(model, rule, k, factor):
 @kernel
 def romma_update(documents, i, model, rule, k, label, score, weight):
     """Correct category `k` on document `i`."""
-    masked = len(model.live) > 0
-    if masked:
-        length = squared_norm_of_live(documents, i, 1.0, model.live, k)
-    else:
-        length = squared_norm(documents, i, 1.0)
+    masked, length = len(model.live) > 0, squared_norm(documents, i, 1.0, model.live, k)
     counted_length = length - (1.0 - rule.norm_share) * np.float64(documents.always_on[i]) ** 2
     if counted_length <= 0.0:
         return

@@ -42,8 +42,7 @@ N_ENTRIES, N_TOKENS = 0, 1  # indices of `notes`
 # The last step that `read` could do, if steps are left.
 UNSEEN, COUNTED, WEIGHED, SCORED = -5, -4, -3, -2
 N_SMALL = 12  # integers for intermediate results
-N_FIXED = 48  # these, the notes and the chosen categories
-
+MOST_CHOSEN = 34  # categories
 
 I32, I64, F32, F64 = np.int32, np.int64, np.float32, np.float64
 
@@ -66,11 +65,16 @@ MODEL = (
     *LOOK,
 )  # fmt: skip
 ROOM = (
-    I64, np.uint8, U64, U32, U64, I64, I32, I32, F32,  # the layout, and what `laid_out` says
-    U64, U64, I64, I64,  # surface forms: slots, letters, offsets, size
-    I64, I32, U64,  # their values: starts, numbers or hashes
+    # The arrays of `scan`: text, also as blocks, kinds, marks, also as blocks, edges, spans, ends.
+    np.uint8, U64, np.uint8, np.uint8, U64, U32, U64, I64,
+    # Intermediate results; see `laid_out`.
+    I64, I32, U64, I32, I64, U64, np.uint8, U64, U64, I64, I32, I32, I32, I32,
+    # Results: columns, counts, strengths, notes, chosen categories; `indptr` and `always_on`.
+    I32, I32, F32, I64, I64, I64, F32,
+    # Surface forms: slots, letters, offsets, size; their values: starts, numbers or hashes.
+    U64, U64, I64, I64, I64, I32, U64,
 )  # fmt: skip
-N_WRITTEN = 9  # the first of these, which the kernels write to
+RESULTS, CHOSEN, SURFACE = 22, 26, 29  # indices of these
 
 # Indices of the plan. Hashed columns have masks; columns of parts begin at FIRST_PART, and columns
 # of words in fields at FIRST_FIELD.
@@ -233,35 +237,15 @@ def opened(model):
 
 @kernel
 def laid_out(room):
-    """Return the arrays to write to, as slices of a few large arrays, and the folded words."""
+    """Return the arrays to write to, and the folded words, grouped in tuples.
+
+    They are those of the text; of intermediate results (small numbers, ids and hashes of words,
+    codes of runs, the last runs of words and their hashes, padded words, also as blocks, their
+    character n-grams and the ends of these, cells, distinct codes and their counts, words in
+    fields); results; surface forms.
+    """
     arrays = arrays_at(room, ROOM)
-    layout, letters, blocks, edges, longs, ints, shorts, cells, values = arrays[:N_WRITTEN]
-    n_bytes, n_tokens, n_grams, n_hashes = layout[0], layout[1], layout[2], layout[3]
-    n_shapes, n_counted, n_pieces, n_fielded = layout[4], layout[5], layout[6], layout[7]
-    n_blocks = n_bytes >> 3
-    text, kinds = letters[:n_bytes], letters[n_bytes : 2 * n_bytes]
-    marks, padded = letters[2 * n_bytes : 3 * n_bytes], letters[3 * n_bytes :]
-    text_blocks, mark_blocks = blocks[:n_blocks], blocks[2 * n_blocks : 3 * n_blocks]
-    padded_blocks = blocks[3 * n_blocks :]
-    spans, grams = longs[:n_tokens], longs[n_tokens : n_tokens + n_grams]
-    hashes = longs[n_tokens + n_grams : n_tokens + n_grams + n_hashes]
-    hash_history = longs[n_tokens + n_grams + n_hashes :]
-    small, notes, chosen = ints[:N_SMALL], ints[N_SMALL : N_SMALL + 2], ints[N_SMALL + 2 : N_FIXED]
-    piece_ends, longer = ints[N_FIXED : N_FIXED + n_pieces], ints[N_FIXED + n_pieces :]
-    history, gram_ends = longer[:n_shapes], longer[n_shapes:]
-    n_codes = n_tokens * n_counted
-    n_entries, n_most = n_codes + n_grams + n_fielded, max(n_codes, n_grams, n_fielded)
-    indices, counts, rest = shorts[:n_entries], shorts[n_entries:], shorts[2 * n_entries :]
-    distinct, times, rest = rest[:n_most], rest[n_most:], rest[2 * n_most :]
-    codes, rest = rest[:n_codes].reshape(n_tokens, n_counted), rest[n_codes:]
-    in_fields, ids = rest[:n_fielded], rest[n_fielded:]
-    whole = text, text_blocks, kinds, marks, mark_blocks, edges, spans, piece_ends
-    scratch = (
-        small, ids, hashes, codes, history, hash_history, padded, padded_blocks, grams, gram_ends,
-        cells, distinct, times, in_fields,
-    )  # fmt: skip
-    out = indices, counts, values[1:], notes, chosen, small[10:12], values[:1]
-    return whole, scratch, out, arrays[N_WRITTEN:]
+    return arrays[:8], arrays[8:RESULTS], arrays[RESULTS:SURFACE], arrays[SURFACE:]
 
 
 # Counting -----------------------------------------------------------------------------------------
@@ -352,6 +336,7 @@ def count_words(n, plan, runs, scratch):
             for t in range(n):
                 ids[t] = np.int32(hashes[t] & U64(mask))
         return count_codes(ids, n, scratch)
+    codes = codes.reshape(-1, counted.size)
     if plan[IS_HASHED]:
         hash_history[:] = U64(0)
         hash_ngrams(

@@ -19,14 +19,7 @@ from thresher.errors import (
     counted,
     param,
 )
-from thresher.features._plsa import (
-    LEAST_PROBABILITY,
-    Entries,
-    Maximisation,
-    Progress,
-    blocks,
-    warn,
-)
+from thresher.features import _plsa
 from thresher.features.strength import validated_counts
 from thresher.limits import LARGEST_SUM
 from thresher.parameters import (
@@ -183,7 +176,7 @@ class Concepts(Estimator):
         *,
         columns: np.ndarray | None = None,
         n_jobs: int = 1,
-        progress: Progress = None,
+        progress: _plsa.Progress = None,
         keep_partial: bool = True,
     ) -> Self:
         """Find the concepts of these documents.
@@ -213,12 +206,12 @@ class Concepts(Estimator):
         counts = _in_order(rows.keep(is_word))
         sizes = self._sizes()
         if max(sizes) > min(counts.n_rows, counts.n_columns):
-            warn(
+            _plsa.warn(
                 f"There are {counted(counts.n_rows, 'document')} with "
                 f"{counted(counts.n_columns, 'word')} for {counted(max(sizes), 'concept')}, many "
                 "of which will be alike or empty; lower n_concepts."
             )
-        expectation = Maximisation(self, *self._thinned(counts), progress)
+        expectation = _plsa.Maximisation(self, *self._thinned(counts), progress)
         mixtures = expectation.run(sizes, n_jobs, keep_partial)
         fitted = self.replace()._set_fitted(
             np.flatnonzero(is_word).astype(np.int32),
@@ -273,7 +266,7 @@ class Concepts(Estimator):
         explained = np.empty(len(entries.words), np.float32)
         mixtures(entries.indptr, entries.words, theta, phi, explained, 0, rows.n_rows)
         weights = entries.counts * phi[entries.words, k].astype(np.float64)
-        weights /= np.maximum(explained, LEAST_PROBABILITY)
+        weights /= np.maximum(explained, _plsa.LEAST_PROBABILITY)
         documents = entries.documents()
         totals = np.bincount(documents, weights, rows.n_rows)
         shares = np.zeros(len(rows.indices))
@@ -380,10 +373,7 @@ class Concepts(Estimator):
     def _vocabulary(self, rows: Rows, columns: np.ndarray | None) -> np.ndarray:
         """Return which columns are words of concepts."""
         frequencies = np.bincount(rows.indices[rows.values != 0], minlength=rows.n_columns)
-        least, most = (
-            limit * rows.n_rows if isinstance(limit, float | np.floating) else limit
-            for limit in (self.min_df, self.max_df)
-        )
+        least, most = Share.of(self.min_df, rows.n_rows), Share.of(self.max_df, rows.n_rows)
         is_word = (frequencies >= max(least, 1)) & (frequencies <= most)
         if columns is not None:
             if np.shape(columns) != (rows.n_columns,):
@@ -412,11 +402,9 @@ class Concepts(Estimator):
         for numbers, size in ((counts.indices, counts.n_columns), (documents, counts.n_rows)):
             left = np.bincount(numbers, values - held, size)
             held[left[numbers] == 0] = 0  # a word or document that would lose all loses nothing
-        training, held_out = (
-            _without_zeros(counts._replace(values=occurrences.astype(np.float32)))
-            for occurrences in (values - held, held)
-        )
-        return training, held_out
+        training = counts._replace(values=(values - held).astype(np.float32))
+        held_out = counts._replace(values=held.astype(np.float32))
+        return training.only(training.values != 0), held_out.only(held_out.values != 0)
 
     def _set_fitted(
         self,
@@ -454,18 +442,18 @@ class Concepts(Estimator):
         number = int(np.searchsorted(ends, concept, side="right"))
         return number, int(concept - ends[number] + self.sizes_[number])
 
-    def _entries(self, rows: Rows) -> tuple[Entries, np.ndarray]:
+    def _entries(self, rows: Rows) -> tuple[_plsa.Entries, np.ndarray]:
         """Return the entries of known words, and which entries these are."""
         _check_counts(rows, warn_of_fractions=False)
         words = np.searchsorted(self.columns_, rows.indices)
         inside = words < len(self.columns_)
         inside[inside] = self.columns_[words[inside]] == rows.indices[inside]
         inside &= rows.values > 0
-        indptr = np.concatenate([[0], np.cumsum(inside)])[rows.indptr]
-        counts = rows.values[inside].astype(np.float32, copy=False)
-        return Entries(indptr, words[inside].astype(np.uint32), counts), inside
+        known = rows._replace(indices=words.astype(np.uint32)).only(inside)
+        counts = known.values.astype(np.float32, copy=False)
+        return _plsa.Entries(known.indptr, known.indices, counts), inside
 
-    def _fold(self, entries: Entries, number: int, n_jobs: int) -> np.ndarray:
+    def _fold(self, entries: _plsa.Entries, number: int, n_jobs: int) -> np.ndarray:
         """Return P(z|d) for the concepts of one model."""
         from thresher._kernels.concepts import fold_in
 
@@ -474,7 +462,7 @@ class Concepts(Estimator):
         folded = np.empty((len(entries.indptr) - 1, phi.shape[1]), np.float32)
         limits = FOLD_ITERATIONS, np.float32(FOLD_TOLERANCE)
         fold = partial(fold_in, *entries, phi, shares, *limits, folded)
-        run_blocks(fold, blocks(entries.indptr, n_jobs), n_jobs)
+        run_blocks(fold, _plsa.blocks(entries.indptr, n_jobs), n_jobs)
         return folded
 
     def _require_fitted(self) -> None:
@@ -523,15 +511,9 @@ class Concepts(Estimator):
 # Helpers -----------------------------------------------------------------------------------------
 
 
-def _without_zeros(rows: Rows) -> Rows:
-    present = rows.values != 0
-    indptr = np.concatenate([[0], np.cumsum(present)])[rows.indptr]
-    return rows._replace(indptr=indptr, indices=rows.indices[present], values=rows.values[present])
-
-
 def _in_order(rows: Rows) -> Rows:
     """Return the rows with ascending columns and without zeros."""
-    rows = _without_zeros(rows)
+    rows = rows.only(rows.values != 0)
     documents = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
     order = np.argsort(documents * rows.n_columns + rows.indices, kind="stable")
     return rows._replace(indices=rows.indices[order], values=rows.values[order])
@@ -555,4 +537,4 @@ def _check_counts(rows: Rows, *, warn_of_fractions: bool) -> None:
             f"{wrong}; concepts are made from counts from 0 to {LARGEST_COUNT:,.0f}."
         )
     if warn_of_fractions and (is_fraction := counts != np.floor(counts)).any():
-        warn(f"{first(is_fraction)}: concepts expect counts, and take fractions for weights.")
+        _plsa.warn(f"{first(is_fraction)}: concepts expect counts, and take fractions for weights.")

@@ -28,6 +28,7 @@ from thresher.parameters import Choice, Estimator, Kind, Number, Share, Whole, p
 from thresher.rows import Rows, extended
 from thresher.state import component_state, require_field, require_tensor
 from thresher.text import BLOCKS, TextCounter
+from thresher.text.space import Counts
 
 __all__ = ["ALL_BLOCKS", "MOST_DOCUMENTS", "FeatureParameters", "Features", "Numbering"]
 
@@ -189,10 +190,11 @@ class Numbering:
 
     @classmethod
     def as_met(cls, counts: Examples, blocks: np.ndarray, fields: np.ndarray) -> Numbering:
-        """Number the columns that occur in the order in which they do.
+        """Number the columns in the order in which they first occur in some documents.
 
-        A counter that sees only these documents gives the same numbers. Concepts come first,
-        whether they occur or not. Blocks and fields are those of all columns of the counts.
+        A counter that counts only these documents assigns the same numbers. Concepts come first,
+        even if no document belongs to them. Columns that do not occur are left out. `blocks` and
+        `fields` have an element for each column of the counts.
         """
         numbers, n = np.full(counts.n_columns, -1, np.int32), counts.n_concepts
         numbers[:n] = np.arange(n)
@@ -387,18 +389,11 @@ class Features:
             return Rows.concatenate([self.with_concepts(counts.take(g), n_jobs) for g in groups])
         memberships = self.concepts.memberships(counts, n_jobs)
         is_in = memberships >= self.least_membership
-        n_before = np.append(0, np.cumsum(is_in.sum(1)))  # memberships before each document
-        n_entries = len(counts.indices) + int(n_before[-1])
-        document_of_entry = np.repeat(np.arange(counts.n_rows), np.diff(counts.indptr))
-        new_index = np.arange(len(counts.indices)) + n_before[1:][document_of_entry]
-        is_counted = np.zeros(n_entries, bool)
-        is_counted[new_index] = True
-        indices, values = np.empty(n_entries, np.int32), np.empty(n_entries, np.float32)
-        indices[new_index] = counts.indices + np.int32(self.n_concepts)
-        values[new_index] = counts.values
-        indices[~is_counted], values[~is_counted] = np.nonzero(is_in)[1], memberships[is_in]
+        ends = np.append(0, np.cumsum(is_in.sum(1)))
+        concepts = Counts(ends, np.nonzero(is_in)[1], memberships[is_in])
+        words = Counts(counts.indptr, counts.indices + np.int32(self.n_concepts), counts.values)
         width = self.n_concepts + self._n_counted(counts)
-        return Rows(counts.indptr + n_before, indices, values, width, counts.lengths)
+        return Rows(*concepts.beside(words), width, counts.lengths)
 
     def _n_counted(self, counts: Any) -> int:
         """Return the number of columns without concepts; unlabelled texts may have added some."""
@@ -463,12 +458,8 @@ class Features:
         """
         least: Any = None
         if grow:
-            n_documents = self.strength.n_documents
-            _, *limits = (
-                math.ceil(limit * n_documents) if isinstance(limit, float) else limit
-                for limit in self._min_df
-            )
-            least = (1, *(max(1, limit) for limit in limits))
+            limits = [Share.of(limit, self.strength.n_documents) for limit in self._min_df[1:]]
+            least = (1, *(max(1, math.ceil(limit)) for limit in limits))
         counts = self.counter.count(texts, grow=grow, n_jobs=n_jobs, least=least, clock=clock)
         return counts if self.concepts is None else self.with_concepts(counts, n_jobs)
 
@@ -542,14 +533,12 @@ class Features:
             self.strength.prune(keep)
 
     def narrowed(self, keep: np.ndarray) -> Features:
-        """Return features for counts of all columns whose strengths have only some of the columns.
+        """Return features that take counts of all columns, and return strengths of some of them.
 
-        The strengths are those after `prune`.
+        The strengths are the same as after `prune(keep)`, which would also shrink the counter.
         """
-        numbers = np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32)
-        narrow = copy(self)
-        n_columns, fields = int(np.count_nonzero(keep)), self.fields()[keep]
-        narrow.columns = Numbering(numbers, n_columns, self.blocks[keep], fields)
+        narrow, numbers = copy(self), np.arange(len(keep), dtype=np.int32)
+        narrow.columns = Numbering(numbers, len(keep), self.blocks, self.fields()).pruned(keep)
         narrow._idle = extended(self._idle, len(keep))[: len(keep)][keep]
         narrow.strength = deepcopy(self.strength)
         narrow.strength.prune(keep)
@@ -636,10 +625,8 @@ class Features:
                     total += np.bincount(some.indices, some.values, minlength=n_columns)
             if scores is not None:
                 scores.observe(rows, labels)
-        *low, high = (
-            limit * n_documents if isinstance(limit, float) else limit
-            for limit in (*of_blocks(parameters.min_df, 1), parameters.max_df)
-        )
+        low = [Share.of(limit, n_documents) for limit in of_blocks(parameters.min_df, 1)]
+        high = Share.of(parameters.max_df, n_documents)
         blocks = self.blocks[:n_columns]
         is_concept = blocks == CONCEPTS  # all of them are kept
         keep = (frequency >= np.array(low)[blocks]) & (frequency <= high) & ~is_concept
@@ -672,25 +659,13 @@ class Features:
             weights = BlockWeights(self._weights, self.counter.blocks, self.n_concepts)
         if not self.n_concepts:
             return self.strength.apply(counts, weights)
-        if len(self._idle):
-            counts = self._without_idle(counts)
-        is_concept = counts.indices < self.n_concepts
-        ends = np.append(0, np.cumsum(~is_concept))[counts.indptr]
-        text = counts._replace(
-            indptr=ends, indices=counts.indices[~is_concept], values=counts.values[~is_concept]
-        )
+        if len(self._idle):  # leave out words that only concepts use
+            columns = np.minimum(counts.indices, len(self._idle) - 1)
+            counts = counts.only(~self._idle[columns] | (counts.indices >= len(self._idle)))
+        is_counted = counts.indices >= self.n_concepts
         strengths = self.concept_strengths(counts.values)
-        strengths[~is_concept] = self.strength.apply(text, weights).values
+        strengths[is_counted] = self.strength.apply(counts.only(is_counted), weights).values
         return counts._replace(values=strengths)
-
-    def _without_idle(self, counts: Rows) -> Rows:
-        """Leave out words that only concepts use."""
-        columns = np.minimum(counts.indices, len(self._idle) - 1)
-        is_active = ~self._idle[columns] | (counts.indices >= len(self._idle))
-        ends = np.append(0, np.cumsum(is_active))[counts.indptr]
-        return counts._replace(
-            indptr=ends, indices=counts.indices[is_active], values=counts.values[is_active]
-        )
 
     def concept_strengths(self, memberships: np.ndarray) -> np.ndarray:
         """Return the strengths of memberships.

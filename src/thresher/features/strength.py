@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 import numpy as np
 
 from thresher._kernels.scoring import BY_SQUARES, BY_SUM, NOT_SCALED, weigh_documents
-from thresher.errors import DocumentError, ModelError, ParameterError, counted
+from thresher.errors import DocumentError, ParameterError, counted
 from thresher.parameters import Choice, Estimator, Flag, parameter, transformer_tags
 from thresher.rows import Rows, extended
 from thresher.state import require_field, require_tensor
@@ -127,9 +127,9 @@ class Strength(Estimator):
         return self
 
     def merge(self, other: Strength, columns: np.ndarray | None = None) -> Self:
-        """Add what another one has observed; return self.
+        """Add the document frequencies of another `Strength`; return self.
 
-        The result is as if the documents of both had been observed here.
+        The result is the same as if this one had observed the documents of both.
 
         Parameters
         ----------
@@ -244,13 +244,9 @@ class Strength(Estimator):
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
-        """Return the `Strength` that `state` described, or raise `ModelError`."""
-        strength = cls(**{name: header.get(name) for name in cls.parameters})  # type: ignore
+        """Return the `Strength` that `state` described; raise `ModelError` if it is damaged."""
+        strength = cls.from_plain({name: header.get(name) for name in cls.parameters})
         strength._n_documents = n_documents = require_field(header, "n_documents", int, low=0)
-        try:
-            strength.check_parameters()
-        except ParameterError as error:
-            raise ModelError(f"The model's strengths make no sense: {error}") from error
         if strength.kind == "tf-idf":
             strength._frequencies = require_tensor(
                 tensors, FREQUENCIES, np.int64, (None,), low=0, high=n_documents

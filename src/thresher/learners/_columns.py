@@ -29,10 +29,7 @@ def by_columns(rows: Rows) -> Rows:
 def without_zeros(rows: Rows) -> Rows:
     """Return the rows without entries of value zero."""
     is_set = rows.values != 0
-    if is_set.all():
-        return rows
-    starts = np.append(0, np.cumsum(is_set))[rows.indptr]
-    return rows._replace(indptr=starts, indices=rows.indices[is_set], values=rows.values[is_set])
+    return rows if is_set.all() else rows.only(is_set)
 
 
 def squares_of(rows: Rows) -> np.ndarray:

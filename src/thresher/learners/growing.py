@@ -1,4 +1,4 @@
-"""Learners that go on learning, and the arrays over features and categories that they learn.
+"""Learners that can learn more documents at any time, and the arrays that they learn.
 
 Row 0 of an array over features belongs to the always-on feature, row `f + 1` to feature `f`.
 """
@@ -88,14 +88,10 @@ class Tables:
         self.layout[name] = table
         self.buffers[name] = cache_aligned(self._shape(name), table.dtype, table.initial)
 
-    def _shape(
-        self, name: str, n_features: int | None = None, n_categories: int | None = None
-    ) -> tuple[int, ...]:
-        rows = 1 + (self.n_features if n_features is None else n_features)
-        columns = self.n_categories if n_categories is None else n_categories
-        return {FEATURES: (rows,), CATEGORIES: (columns,), BOTH: (rows, columns)}[
-            self.layout[name].axes
-        ]
+    def _shape(self, name: str, *sizes: int) -> tuple[int, ...]:
+        n_features, columns = sizes or (self.n_features, self.n_categories)
+        shapes = {FEATURES: (1 + n_features,), CATEGORIES: (columns,)}
+        return shapes.get(self.layout[name].axes, (1 + n_features, columns))
 
     def make_writable(self) -> None:
         """Replace read-only buffers by private copies."""
@@ -172,25 +168,21 @@ class Tables:
         is_last_of_equals = columns != np.append(columns[1:], -1)
         rows = np.append(0, 1 + columns[is_last_of_equals & (columns < self.n_features)])
         saved = {
-            name: array.copy()
-            if layout[name].axes == CATEGORIES
-            else self.buffers[name].take(rows, 0)
+            name: array.copy() if layout[name].axes == CATEGORIES else array[rows]
             for name, array in self.items()
         }
 
         def restore() -> None:
-            for name, table in layout.items():
-                buffer, before = self.buffers[name], saved[name]
+            for name, before in saved.items():
+                buffer, table = self.buffers[name], layout[name]
                 if not buffer.flags.writeable:  # never changed
                     continue
-                if table.axes == CATEGORIES:
-                    buffer[: sizes[1]] = before[: sizes[1]]
-                    buffer[sizes[1] :] = table.initial
-                elif table.axes == FEATURES:
-                    buffer[rows] = before
+                if table.axes != FEATURES:  # categories are the last axis
+                    buffer[..., sizes[1] : self.n_categories] = table.initial
+                if table.axes == BOTH:
+                    buffer[rows, : sizes[1]] = before
                 else:
-                    buffer[rows, : sizes[1]] = before[:, : sizes[1]]
-                    buffer[:, sizes[1] : self.n_categories] = table.initial
+                    buffer[rows if table.axes == FEATURES else slice(sizes[1])] = before
             self.n_features, self.n_categories = sizes
 
         return restore
@@ -269,9 +261,9 @@ def _enlarged(
 
 
 class GrowingLearner(Learner):
-    """A learner that goes on learning, while new features and new categories appear.
+    """A learner that can learn more documents, with new features and new categories.
 
-    The learners of this package keep what they have learned in tables, made in `start`; a learner
+    The learners of this package store what they learn in tables, created in `start`; a learner
     without tables provides `start`, `learn_rows`, `grow`, `prune` and `checkpoint` itself.
     """
 
@@ -494,7 +486,7 @@ class GrowingLearner(Learner):
         return restore
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Go on learning from more documents, each once in the given order.
+        """Learn from more documents, each once in the given order, without forgetting earlier ones.
 
         Parameters
         ----------

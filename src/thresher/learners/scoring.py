@@ -228,9 +228,9 @@ class LinearScores:
         return weights, np.float32(self.always_on)
 
     def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return what each entry of `rows` adds to the score of a category, and the rest of it.
+        """Return the contribution of each entry of `rows` to the score of a category, and the rest.
 
-        The rest is the contribution of the always-on feature less the threshold.
+        The rest is the contribution of the always-on feature, minus the threshold.
         """
         check_rows(rows, type(self).__name__, self.n_features, self.non_negative)
         strengths, always_on, weights, divisor = self._scoring_arrays(rows)

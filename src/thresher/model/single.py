@@ -224,8 +224,6 @@ class Workspace:
 
     def __init__(self, counter: CompiledCounter) -> None:
         self._counter = counter
-        self._cells = np.zeros(counter.n_cells, np.int32)  # all zero between two texts
-        self._ints = np.zeros(0, np.int64)
         self._forms = SurfaceForms(counter.space, WORDS, counter.folding, None)
         self.size = 0
         self.reserve(LEAST_CHARACTERS)
@@ -242,23 +240,19 @@ class Workspace:
         n_codes, n_ids = n_tokens * counter.n_counted, max(n_tokens, n_grams)
         n_hashes = n_ids if counter.is_hashed else 0
         n_in_fields = n_tokens if counter.n_fields else 0
-        n_entries = n_codes + n_grams + n_in_fields
-        sizes = counter.n_shapes, counter.n_counted, counter.n_pieces
-        layout = n_bytes, n_tokens, n_grams, n_hashes, *sizes, n_in_fields
-        letters = tokens.buffer(3 * n_bytes + n_padded)
-        n_ints = kernels.N_FIXED + counter.n_pieces + counter.n_shapes + n_tokens
-        self._ints = np.empty(n_ints, np.int64)
-        # Memory costs nothing until it is written to.
-        n_most = max(n_codes, n_grams, n_in_fields)
-        self._shorts = np.empty(
-            2 * n_entries + n_in_fields + n_ids + n_codes + 2 * n_most, np.int32
-        )
-        self._values = np.empty(1 + n_entries, np.float32)
-        self._arrays = (
-            np.array(layout), letters, letters.view("<u8"), np.empty(n_tokens, np.uint32),
-            np.empty(n_tokens + n_grams + n_hashes + counter.n_shapes + 1, np.uint64),
-            self._ints, self._shorts, self._cells, self._values,
+        n_entries, n_most = n_codes + n_grams + n_in_fields, max(n_codes, n_grams, n_in_fields)
+        sizes = (  # of the arrays of ROOM; -1 for the bytes before, in blocks of eight
+            n_bytes, -1, n_bytes, n_bytes, -1, n_tokens, n_tokens, counter.n_pieces,
+            kernels.N_SMALL, n_ids, n_hashes, n_codes, counter.n_shapes, counter.n_shapes + 1,
+            n_padded, -1, n_grams, n_tokens, counter.n_cells, n_most, n_most, n_in_fields,
+            n_entries, n_entries, n_entries, 2, kernels.MOST_CHOSEN, 2, 1,
         )  # fmt: skip
+        self._arrays: list[np.ndarray] = []
+        for n, dtype in zip(
+            sizes, kernels.ROOM, strict=False
+        ):  # memory costs nothing until it is used
+            is_view = n < 0
+            self._arrays.append(self._arrays[-1].view(dtype) if is_view else np.zeros(n, dtype))
         self._set_addresses()
 
     def learn(self, text: str) -> None:
@@ -279,16 +273,13 @@ class Workspace:
 
     def chosen(self, n: int) -> list[int]:
         """Return the first `n` categories that were chosen."""
-        return list(self._ints[kernels.N_SMALL + 2 : kernels.N_SMALL + 2 + n].tolist())
+        return list(self._arrays[kernels.CHOSEN][:n].tolist())
 
     def rows(self, n_columns: int) -> tuple[Rows, Rows]:
         """Return what was counted: the counts, and the strengths, if they were computed."""
-        n, n_tokens = self._ints[kernels.N_SMALL : kernels.N_SMALL + 2].tolist()
-        n_entries = len(self._values) - 1
-        indices, counts = self._shorts[:n].copy(), self._shorts[n_entries : n_entries + n]
-        frame = np.array([0, n]), indices
-        lengths = np.array([n_tokens])
+        indices, counts, values, (n, n_tokens) = self._arrays[kernels.RESULTS : kernels.RESULTS + 4]
+        frame, lengths = (np.array([0, n]), indices[:n].copy()), np.array([n_tokens])
         return (
-            Rows(*frame, counts.astype(np.float32), n_columns, lengths),
-            Rows(*frame, self._values[1 : 1 + n].copy(), n_columns, lengths),
+            Rows(*frame, counts[:n].astype(np.float32), n_columns, lengths),
+            Rows(*frame, values[:n].copy(), n_columns, lengths),
         )

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import chain
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from thresher.rows import Rows
 from thresher.state import require_field
 from thresher.text.parameters import LINGUISTICS, Folding, TextParameters
 from thresher.text.places import Places, find_places
-from thresher.text.space import BLOCKS, Counts, HashedSpace, Space
+from thresher.text.space import BLOCKS, Counts, HashedSpace, Kinds, Space
 from thresher.text.tokens import (
     CHARACTERS,
     CHUNK_CHARACTERS,
@@ -34,6 +34,7 @@ from thresher.text.tokens import (
     STRETCHES,
     Buffers,
     Tokenizer,
+    Tokens,
     checked_texts,
     chunks,
     encode,
@@ -51,6 +52,7 @@ HASH_VERSION = 1  # of the hash function for columns; models with another one ca
 MOST_CELLS = 1 << 24  # of a workspace between two calls; larger ones are released
 BATCH_CHARACTERS = 1 << 24  # counted at a time by a single thread; several use smaller chunks
 
+Least = tuple[int, int, int, int] | None  # documents that a feature of each block needs
 Clock = dict[str, float]
 CountedTexts = tuple[Counts, np.ndarray]  # rows, and the number of tokens of each text
 # Codes in the order of the text, the ends of documents in them, and a number above all codes.
@@ -91,6 +93,17 @@ class Workspace:
                 forms.reset()
 
 
+class Job(NamedTuple):
+    """How a chunk of texts is counted."""
+
+    grow: bool
+    least: np.ndarray
+    clock: Clock
+    # Of several threads: a step that adds to the space waits until the preceding chunks have
+    # finished this step.
+    turn: Turn | None = None
+
+
 class TextCounter(TextParameters):
     """Count words, runs of words and parts of words of texts, in one space of columns.
 
@@ -119,14 +132,9 @@ class TextCounter(TextParameters):
         self._cut_as(FORMAT_VERSION)
         self._fields = field_names(self.fields) if self.fields else ()
         self._n_pieces = len(self._fields) + 2 if self._fields else 1  # of each text
-        self._kinds = (
-            self.ngram_range,
-            self.char_ngram_range is not None,
-            self._fields,
-            bool(self.gaps),
-        )
-        bits = self.hashing_bits
-        self._space = Space(*self._kinds) if bits is None else HashedSpace(*self._kinds, bits)
+        has_parts, bits = self.char_ngram_range is not None, self.hashing_bits
+        kinds = Kinds(self.ngram_range, has_parts, self._fields, bool(self.gaps))
+        self._space = Space(kinds) if bits is None else HashedSpace(kinds, bits)
         self._pool: list[Workspace] = []  # for threads that count at the same time
 
     def _cut_as(self, version: int) -> None:
@@ -176,12 +184,7 @@ class TextCounter(TextParameters):
         return self._space.field_numbers()
 
     def count(
-        self,
-        texts: Any,
-        grow: bool = True,
-        n_jobs: int = 1,
-        least: tuple[int, int, int, int] | None = None,
-        clock: dict[str, float] | None = None,
+        self, texts: Any, grow: bool = True, n_jobs: int = 1, least: Least = None, clock: Any = None
     ) -> Rows:
         """Return the count of each feature in each text, and the number of tokens of each text.
 
@@ -216,19 +219,32 @@ class TextCounter(TextParameters):
         (['rose', 'is', 'red', 'title:rose', 'text:rose', 'text:is', 'text:red'], \
 [2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
         """
-        counts, lengths = self._count(texts, grow, n_jobs, least, clock, np.float32)
-        return Rows(*counts, self._space.n_columns, lengths)
+        (ends, columns, times), lengths = self.count_exactly(texts, grow, n_jobs, least, clock)
+        return Rows(ends, columns, times.astype(np.float32), self._space.n_columns, lengths)
 
     def count_exactly(
-        self,
-        texts: Any,
-        grow: bool = True,
-        n_jobs: int = 1,
-        least: tuple[int, int, int, int] | None = None,
-        clock: dict[str, float] | None = None,
+        self, texts: Any, grow: bool = True, n_jobs: int = 1, least: Least = None, clock: Any = None
     ) -> CountedTexts:
         """Return the rows of `count` with whole numbers as counts, and the lengths of texts."""
-        return self._count(texts, grow, n_jobs, least, clock, np.int32)
+        if n_jobs != 1:
+            engine_for(n_jobs)  # raises an error if it is not a number of threads
+        needed = _ONE_EACH if least is None else _checked_least(least)
+        texts, offsets = checked_texts(texts, self.fields)
+        grow = bool(grow) and self.hashing_bits is None
+        if grow:
+            self._space.prepare(needed)
+        job = Job(grow, needed, {} if clock is None else clock)
+        ranges = list(chunks(offsets, BATCH_CHARACTERS if n_jobs == 1 else CHUNK_CHARACTERS))
+        if len(ranges) == 1 or n_jobs == 1:
+            pool, workspace, results = self._pool, self._borrow(), []
+            for start, stop in ranges:
+                results.append(self._count_chunk(texts[start:stop], job, workspace))
+            pool.append(workspace)
+        else:
+            results = self._count_in_threads(texts, ranges, job, n_jobs)
+        if self._space.has_forgotten:
+            self._replace_space(np.ones(self.n_features, bool))
+        return results[0] if len(results) == 1 else _stacked(results, n_jobs)
 
     def names(self, columns: Any) -> list[str]:
         """Return the names of some columns, with a space between the words of a run.
@@ -239,7 +255,7 @@ class TextCounter(TextParameters):
 
     def feature_names(self) -> list[str]:
         """Return the name of each column, as `names` does."""
-        return self._space.all_names()
+        return self._space.names(np.arange(self.n_features))
 
     def name_bytes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the names of all columns as UTF-8 bytes, and their offsets."""
@@ -400,86 +416,41 @@ class TextCounter(TextParameters):
         header = {"fields": None, "gaps": False} | header  # missing in the oldest files
         if missing := [name for name in TextParameters.parameters if name not in header]:
             raise ModelError(f"The model's header lacks {missing[0]!r}; the file is damaged.")
-        values = ((name, header[name]) for name in TextParameters.parameters)
-        options: Any = {name: tuple(v) if isinstance(v, list) else v for name, v in values}
+        options = {name: header[name] for name in TextParameters.parameters}
         if header.get("linguistics") is not None:
             from thresher.text.linguistics import Linguistics
 
             state = require_field(header, "linguistics", dict)
             options["linguistics"] = Linguistics.from_state(state)
-        try:
-            counter = cls(**options)
-        except ParameterError as error:
-            raise ModelError(f"The model's way to count text makes no sense: {error}") from error
+        counter = cls.from_plain(options)
         counter._cut_as(header["version"])
         if counter.hashing_bits is None:
-            counter._space = Space.from_tensors(*counter._kinds, tensors)
+            counter._space = Space.from_tensors(counter._space.kinds, tensors)
         return counter
 
     # Counting -------------------------------------------------------------------------------------
 
-    def _count(
-        self,
-        texts: Any,
-        grow: bool,
-        n_jobs: int,
-        least: tuple[int, int, int, int] | None,
-        clock: Clock | None,
-        dtype: type,
-    ) -> CountedTexts:
-        """Return the rows of texts, with counts as numbers of `dtype`, and the lengths of texts."""
-        if n_jobs != 1:
-            engine_for(n_jobs)  # raises an error if it is not a number of threads
-        needed = _ONE_EACH if least is None else _checked_least(least)
-        texts, offsets = checked_texts(texts, self.fields)
-        grow = bool(grow) and self.hashing_bits is None
-        if grow:
-            self._space.prepare(needed)
-        clock = {} if clock is None else clock
-        ranges = list(chunks(offsets, BATCH_CHARACTERS if n_jobs == 1 else CHUNK_CHARACTERS))
-        if len(ranges) == 1 or n_jobs == 1:
-            pool, workspace, results = self._pool, self._borrow(), []
-            for start, stop in ranges:
-                chunk = texts[start:stop]
-                results.append(self._count_chunk(chunk, grow, needed, workspace, clock))
-            pool.append(workspace)
-        else:
-            results = self._count_in_threads(texts, ranges, grow, needed, n_jobs, clock)
-        if self._space.has_forgotten:
-            self._replace_space(np.ones(self.n_features, bool))
-        if len(results) > 1:
-            return _stacked(results, dtype, n_jobs)
-        counts, lengths = results[0]
-        return counts._replace(counts=counts.counts.astype(dtype, copy=False)), lengths
-
     def _count_in_threads(
-        self,
-        texts: Any,
-        ranges: list[tuple[int, int]],
-        grow: bool,
-        least: np.ndarray,
-        n_jobs: int,
-        clock: Clock,
+        self, texts: Any, ranges: list[tuple[int, int]], job: Job, n_jobs: int
     ) -> list[CountedTexts]:
         """Return the rows of each range of texts, counted in several threads."""
         n_jobs, pool, first = min(n_jobs, len(ranges)), self._pool, self._borrow()
         # Threads that add features take turns and share the caches.
-        others = [Workspace(self, first) if grow else self._borrow() for _ in range(n_jobs - 1)]
+        others = [Workspace(self, first) if job.grow else self._borrow() for _ in range(n_jobs - 1)]
         idle, clocks = [first, *others], [Clock() for _ in ranges]
         first.refresh()
 
         def work(number: int, turns: Turns) -> CountedTexts:
-            workspace, (start, stop) = idle.pop(), ranges[number]
-            turn = partial(turns.at, number) if grow else None
-            chunk, own_clock = texts[start:stop], clocks[number]
-            result = self._count_chunk(chunk, grow, least, workspace, own_clock, turn)
+            workspace, turn = idle.pop(), partial(turns.at, number) if job.grow else None
+            chunk, how = texts[slice(*ranges[number])], Job(*job[:2], clocks[number], turn)
+            result = self._count_chunk(chunk, how, workspace)
             idle.append(workspace)
             return result
 
         results = in_turns(work, len(ranges), n_jobs)
         for stage, seconds in chain.from_iterable(each.items() for each in clocks):
-            clock[stage] = clock.get(stage, 0.0) + seconds
-        pool.extend([first] if grow else idle)
+            job.clock[stage] = job.clock.get(stage, 0.0) + seconds
+        pool.extend([first] if job.grow else idle)
         return results
 
     def _borrow(self) -> Workspace:
@@ -490,38 +461,26 @@ class TextCounter(TextParameters):
             return Workspace(self)
         return workspace if workspace.space is self._space else Workspace(self)
 
-    def _count_chunk(
-        self,
-        texts: Any,
-        grow: bool,
-        least: np.ndarray,
-        workspace: Workspace,
-        clock: Clock,
-        turn: Turn | None = None,
-    ) -> CountedTexts:
-        """Return the rows of a chunk of texts, and the lengths of texts.
-
-        With a `turn`, chunks are counted by several threads: a step that adds to the space waits
-        until the preceding chunks have finished this step.
-        """
+    def _count_chunk(self, texts: Any, job: Job, workspace: Workspace) -> CountedTexts:
+        """Return the rows of a chunk of texts, and the lengths of texts."""
         began, n_documents, space = perf_counter(), len(texts), self._space
-        if turn is None:
+        if job.turn is None:
             workspace.refresh()
         words = parts = fields = None
         in_fields: list[Codes] = []
         if self._fields:
             texts = texts if isinstance(texts, list) else texts.to_pylist()
             texts = [piece for text in texts for piece in split(text, self.fields)]
+        # With a turn, codes are collected first, so that other threads wait as briefly as possible.
+        collect = list if job.turn else iter
         if space.has_words:
             lengths = [np.zeros(1, np.int64)]
-            codes = self._word_codes(texts, grow, workspace, turn, lengths, in_fields)
-            # With a turn, codes are collected first, so that other threads wait as briefly as
-            # possible.
-            words = count_rows(codes if turn is None else list(codes), n_documents, workspace)
+            codes = self._word_codes(texts, job, workspace, lengths, in_fields)
+            words = count_rows(collect(codes), n_documents, workspace)
         if self.char_ngram_range is not None:
             token_ends = [np.zeros(1, np.int64)]
-            codes = self._token_codes(texts, grow, workspace, turn, token_ends)
-            tokens = count_rows(codes if turn is None else list(codes), n_documents, workspace)
+            codes = self._token_codes(texts, job, workspace, token_ends)
+            tokens = count_rows(collect(codes), n_documents, workspace)
             lengths = token_ends if self.ngram_range is None else lengths
         numbered = perf_counter()
         if self.char_ngram_range is not None:
@@ -529,71 +488,64 @@ class TextCounter(TextParameters):
             parts = workspace.token_forms.spread_rows(tokens, workspace.cells)
         if self._fields:
             fields = count_rows(in_fields, n_documents, workspace)
-        with nullcontext() if turn is None or space.as_numbered else turn(TO_COLUMNS):
+        with nullcontext() if job.turn is None or space.as_numbered else job.turn(TO_COLUMNS):
             words = None if self.ngram_range is None else words
-            counts = space.to_columns(words, parts, fields, grow, least)
-        clock["tokenize"] = clock.get("tokenize", 0.0) + numbered - began
-        clock["count"] = clock.get("count", 0.0) + perf_counter() - numbered
+            counts = space.to_columns((words, parts, fields), job.grow, job.least)
+        job.clock["tokenize"] = job.clock.get("tokenize", 0.0) + numbered - began
+        job.clock["count"] = job.clock.get("count", 0.0) + perf_counter() - numbered
         return counts, np.diff(np.concatenate(lengths)[:: self._n_pieces])
+
+    def _batches(
+        self, texts: Any, block: int, job: Job, buffers: Buffers, token_ends: list[np.ndarray]
+    ) -> Iterator[tuple[Tokens, int, slice]]:
+        """Yield the tokens of texts, chunk by chunk, when it is the turn of these texts.
+
+        With fields, the texts are the pieces of each text. Besides the tokens, the number of
+        earlier pieces is yielded, and which pieces of the chunk are the last ones of a text. The
+        number of tokens up to the end of each piece is appended to `token_ends`.
+        """
+        n_tokens = n_done = 0
+        batches = self._tokenizers[block].cut(texts, buffers)
+        first = next(batches, None)  # tokenized before the turn
+        with nullcontext() if job.turn is None else job.turn(block):
+            for tokens in batches if first is None else chain([first], batches):
+                token_ends.append(tokens.ends + n_tokens)
+                yield tokens, n_done, slice(-(n_done + 1) % self._n_pieces, None, self._n_pieces)
+                n_tokens, n_done = n_tokens + len(tokens.spans), n_done + len(tokens.ends)
 
     def _word_codes(
         self,
         texts: Any,
-        grow: bool,
+        job: Job,
         workspace: Workspace,
-        turn: Turn | None,
         token_ends: list[np.ndarray],
         in_fields: list[Codes],
     ) -> Iterator[Codes]:
-        """Yield the codes of words and runs of words; append those of words in fields.
-
-        With fields, the texts are the pieces of each text. The number of tokens up to the end of
-        each piece is appended to `token_ends`.
-        """
-        n_pieces, space, forms = self._n_pieces, self._space, workspace.word_forms
-        n_tokens, n_done, history = 0, 0, space.no_history.copy()
-        batches = self._tokenizers[WORDS].cut(texts, workspace.buffers)
-        first = next(batches, None)  # tokenized before the turn
-        with nullcontext() if turn is None else turn(WORDS):
-            for tokens in batches if first is None else chain([first], batches):
-                token_ends.append(tokens.ends + n_tokens)
-                n_tokens += len(tokens.spans)
-                if forms is None:
-                    numbers, ends = space.number(WORDS, tokens, grow), tokens.ends
-                else:
-                    numbers, ends = forms.values_of(tokens, forms.look_up(tokens, grow))
-                last = slice(
-                    -(n_done + 1) % n_pieces, None, n_pieces
-                )  # the last piece of each text
-                if self._fields:
-                    in_fields.append(self._field_codes(numbers, ends, n_done, last))
-                n_done += len(ends)
-                ends = ends[last].copy()  # the tokenizer overwrites its own
-                codes = space.run_codes(numbers, ends, grow, history)
-                if codes.ndim == 2:
-                    ends *= codes.shape[1]
-                yield codes.ravel(), ends, space.n_codes(WORDS)
+        """Yield the codes of words and runs of words; append those of words in fields."""
+        space, forms, history = self._space, workspace.word_forms, self._space.no_history.copy()
+        batches = self._batches(texts, WORDS, job, workspace.buffers, token_ends)
+        for tokens, n_done, last in batches:
+            if forms is None:
+                numbers, ends = space.number(WORDS, tokens, job.grow), tokens.ends
+            else:
+                numbers, ends = forms.values_of(tokens, forms.look_up(tokens, job.grow))
+            if self._fields:
+                in_fields.append(self._field_codes(numbers, ends, n_done, last))
+            ends = ends[last].copy()  # the tokenizer overwrites its own
+            codes = space.run_codes(numbers, ends, job.grow, history)
+            if codes.ndim == 2:
+                ends *= codes.shape[1]
+            yield codes.ravel(), ends, space.n_codes(WORDS)
 
     def _token_codes(
-        self,
-        texts: Any,
-        grow: bool,
-        workspace: Workspace,
-        turn: Turn | None,
-        token_ends: list[np.ndarray],
+        self, texts: Any, job: Job, workspace: Workspace, token_ends: list[np.ndarray]
     ) -> Iterator[Codes]:
         """Yield the numbers, among the surface forms, of the tokens from which parts are taken."""
-        n_pieces, forms, n_tokens, n_done = self._n_pieces, workspace.token_forms, 0, 0
-        batches = self._tokenizers[PARTS].cut(texts, workspace.buffers)
-        first = next(batches, None)
-        with nullcontext() if turn is None else turn(PARTS):
-            for tokens in batches if first is None else chain([first], batches):
-                token_ends.append(tokens.ends + n_tokens)
-                n_tokens += len(tokens.spans)
-                last = slice(-(n_done + 1) % n_pieces, None, n_pieces)
-                n_done += len(tokens.ends)
-                ids = forms.look_up(tokens, grow)
-                yield ids, tokens.ends[last].copy(), int(forms.words.sizes[0])
+        forms = workspace.token_forms
+        batches = self._batches(texts, PARTS, job, workspace.buffers, token_ends)
+        for tokens, _, last in batches:
+            ids = forms.look_up(tokens, job.grow)
+            yield ids, tokens.ends[last].copy(), int(forms.words.sizes[0])
 
     def _field_codes(
         self, numbers: np.ndarray, ends: np.ndarray, n_done: int, last: slice
@@ -619,13 +571,8 @@ def count_rows(batches: Iterable[Codes], n_documents: int, workspace: Workspace)
     # The start and end of the current row, and the number of rows before it.
     row = np.zeros(3, np.int64)
     for codes, ends, n_codes in batches:
-        end = int(row[1])
-        size = end + len(codes)
-        if size > len(indices):
-            room = 4 * size if end else size  # unused memory is never allocated by the system
-            old_indices, old_counts = indices, counts
-            indices, counts = np.empty(room, np.int32), np.empty(room, np.int32)
-            indices[:end], counts[:end] = old_indices[:end], old_counts[:end]
+        size = int(row[1]) + len(codes)
+        indices, counts = grown(indices, size), grown(counts, size)
         workspace.cells = grown(workspace.cells, n_codes)
         count(codes, ends, len(codes), workspace.cells, row, indices, counts, indptr)
     indices.resize(row[1], refcheck=False)  # releases unused memory
@@ -633,12 +580,11 @@ def count_rows(batches: Iterable[Codes], n_documents: int, workspace: Workspace)
     return Counts(indptr, indices, counts)
 
 
-def _stacked(results: list[CountedTexts], dtype: type, n_jobs: int) -> CountedTexts:
-    """Return all rows, with counts as numbers of `dtype`, and all lengths."""
+def _stacked(results: list[CountedTexts], n_jobs: int) -> CountedTexts:
+    """Return all rows and all lengths."""
     rows = np.cumsum([0, *(len(lengths) for _, lengths in results)])
     ends = np.cumsum([0, *(counts.indptr[-1] for counts, _ in results)])
-    codes, values = np.empty(ends[-1], np.int32), np.empty(ends[-1], dtype)
-    out = Counts(np.zeros(rows[-1] + 1, np.int64), codes, values)
+    out = Counts.empty(rows[-1], ends[-1])
 
     def put(number: int) -> None:
         counts, here = results[number][0], slice(ends[number], ends[number + 1])

@@ -290,10 +290,7 @@ def _encodable(words: list[str]) -> list[str]:
 
 
 def _without(stopped: frozenset[str]) -> Step:
-    def step(words: list[str]) -> list[str | None]:
-        return [None if word.lower() in stopped else word for word in words]
-
-    return step
+    return lambda words: [None if word.lower() in stopped else word for word in words]
 
 
 def _of_classes(word_classes: Sequence[str], language: str) -> Step:
@@ -351,7 +348,4 @@ def _stems(algorithm: str) -> Step:
         raise _lacking(f"There is no stemmer {algorithm!r}", Stemmer.algorithms())
     stemmer = Stemmer.Stemmer(algorithm, 0)  # no cache: each word is stemmed once
 
-    def step(words: list[str]) -> list[str | None]:
-        return [stem or word for stem, word in zip(stemmer.stemWords(words), words, strict=True)]
-
-    return step
+    return lambda words: [s or w for s, w in zip(stemmer.stemWords(words), words, strict=True)]

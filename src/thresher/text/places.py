@@ -1,4 +1,4 @@
-"""Where the words of a text stand, and to which words each feature of the text belongs."""
+"""The positions of words in a text, and the words that each feature of the text consists of."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Entry(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where the words of one text stand, the runs of them and the parts of them."""
+    """The positions of the words of a text, and of its word n-grams and character n-grams."""
 
     text: str
     words: list[str]  # as they are counted; those that the linguistics drop are left out
@@ -119,7 +119,7 @@ class _Section(NamedTuple):
 
 
 def find_places(counter: TextCounter, workspace: Workspace, text: str) -> Places:
-    """Return where the words of a text stand, and the features that a counter finds in it."""
+    """Return the positions of the words of a text, and of the features that a counter finds."""
     checked_texts([text])
     sections = _sections(counter, text)
     words, sides, runs, pairs, fields = _words(counter, workspace, sections)

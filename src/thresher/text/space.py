@@ -2,48 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakSet
 
 import numpy as np
 
-from thresher._kernels.text import (
-    CANDIDATES,
-    COLUMNS,
-    FIELDS,
-    GAP,
-    LOGGED,
-    NOTHING,
-    PARTS,
-    QUEUED,
-    RUNS,
-    UNKNOWN,
-    WORDS,
-    fill_pair_slots,
-    forget,
-    hash_ngrams,
-    hash_pairs,
-    merge_pairs,
-    ngrams,
-    settle,
-    take_columns_out,
-    take_pairs_out,
-)
+from thresher._kernels import text as kernels
+from thresher._kernels.text import FIELDS, GAP, PARTS, RUNS, UNKNOWN, WORDS
 from thresher.errors import DocumentError, ModelError, param
 from thresher.state import require_tensor
 from thresher.text.tokens import Tokens
 from thresher.text.vocabulary import MOST_WORDS, Vocabulary, grown, hash_words, n_slots
 
-__all__ = ["BLOCKS", "Counts", "HashedSpace", "Runs", "Space"]
+__all__ = ["BLOCKS", "Counts", "HashedSpace", "Kinds", "Runs", "Space"]
 
 BLOCKS = ("words", "runs", "parts", "fields")
 GAP_NAME = "_"  # in the name of a run
 MOST_CANDIDATES = 1_000_000  # items that wait for a column; if there are more, half are forgotten
 
 
+class Kinds(NamedTuple):
+    """The kinds of features that are counted."""
+
+    ngram_range: tuple[int, int] | None
+    with_parts: bool
+    fields: tuple[str, ...] = ()
+    gaps: bool = False
+
+
 class Counts(NamedTuple):
-    """What stands in each document and how often, as compressed sparse rows."""
+    """Codes of features and their counts in each document, as compressed sparse rows."""
 
     indptr: np.ndarray
     codes: np.ndarray  # int32: numbers of words or parts, codes of runs, or columns
@@ -52,21 +42,17 @@ class Counts(NamedTuple):
     @classmethod
     def empty(cls, n_documents: int, size: int = 0) -> Counts:
         """Return rows to be filled, with room for `size` entries."""
-        return cls(np.zeros(n_documents + 1, np.int64), *np.empty((2, size), np.int32))
-
-    def used(self) -> Counts:
-        """Return the rows without the room that was not filled."""
-        size = self.indptr[-1]
-        return self._replace(codes=self.codes[:size], counts=self.counts[:size])
+        codes, counts = np.empty(size, np.int32), np.empty(size, np.int32)
+        return cls(np.zeros(n_documents + 1, np.int64), codes, counts)
 
     def beside(self, other: Counts) -> Counts:
         """Return rows that have the entries of both, those of `other` after these."""
-        joined = Counts.empty(len(self.indptr) - 1, len(self.codes) + len(other.codes))
-        joined.indptr[:] = self.indptr + other.indptr
+        size = len(self.codes) + len(other.codes)
+        codes, counts = np.empty(size, np.int32), np.empty(size, self.counts.dtype)
         for rows, before in ((self, other.indptr[:-1]), (other, self.indptr[1:])):
             positions = np.arange(len(rows.codes)) + np.repeat(before, np.diff(rows.indptr))
-            joined.codes[positions], joined.counts[positions] = rows.codes, rows.counts
-        return joined
+            codes[positions], counts[positions] = rows.codes, rows.counts
+        return Counts(self.indptr + other.indptr, codes, counts)
 
 
 class Mark:
@@ -80,7 +66,7 @@ class Mark:
 
 
 class Space:
-    """The columns, what each stands for, and what waits for a column.
+    """The columns of counts, the feature of each column, and features that wait for a column.
 
     An item is something that can have a column. There are four blocks of items: words, runs of
     words, parts of words, and words of fields; in its block, an item has a number. That of a word
@@ -93,14 +79,9 @@ class Space:
 
     dtypes: ClassVar[dict[int, type]] = {WORDS: np.int32, PARTS: np.int32}  # of what `number` gives
 
-    def __init__(
-        self,
-        ngram_range: tuple[int, int] | None,
-        with_parts: bool,
-        fields: tuple[str, ...] = (),
-        gaps: bool = False,
-    ) -> None:
-        self.ngram_range, self.with_parts, self.fields = ngram_range, with_parts, fields
+    def __init__(self, kinds: Kinds) -> None:
+        self.kinds, (ngram_range, with_parts, fields, gaps) = kinds, kinds
+        self.fields = fields
         self.words, self.parts = Vocabulary(), Vocabulary()
         self.runs = Runs(*(ngram_range or (1, 1)), gaps)
         has_one_block = ngram_range is None or (not with_parts and self.runs.high == 1)
@@ -136,12 +117,12 @@ class Space:
         """The number of columns."""
         if self.as_numbered and self.only is not None:
             return self.n_items[self.only]
-        return int(self.sizes[COLUMNS])
+        return int(self.sizes[kernels.COLUMNS])
 
     def prepare(self, least: np.ndarray) -> None:
         """Prepare to add items that need as many documents as `least` says for a column."""
         if not self.marks:
-            self.sizes[LOGGED] = 0
+            self.sizes[kernels.LOGGED] = 0
         if self.as_numbered and self.only is not None and least[self.only] > 1:
             self._make_tables()
 
@@ -151,7 +132,7 @@ class Space:
         n = self.n_columns
         self.columns, self.seen = self._filled(-1), self._filled(0)
         self.columns[self.only][:] = self.items = np.arange(n, dtype=np.int32)
-        self.sizes[:] = n, 0, 0, self.sizes[LOGGED]
+        self.sizes[:] = n, 0, 0, self.sizes[kernels.LOGGED]
         self.as_numbered = False
 
     def number(self, block: int, tokens: Tokens, grow: bool) -> np.ndarray:
@@ -175,7 +156,7 @@ class Space:
             self._reserve_items(RUNS, runs.reserve(n))
         shapes = runs.shapes
         codes = np.empty((n, len(shapes.counted)), np.int32)
-        ngrams(
+        kernels.ngrams(
             ids, n, ends, shapes.parents, shapes.gaps, shapes.counted, history, runs.slots,
             runs.pairs, runs.sizes, grow, codes,
         )  # fmt: skip
@@ -200,25 +181,17 @@ class Space:
             return n_words * len(self.fields)
         return n_words if self.runs.high == 1 else 2 * max(n_words, n_runs)
 
-    def to_columns(
-        self,
-        words: Counts | None,
-        parts: Counts | None,
-        fields: Counts | None,
-        grow: bool,
-        least: np.ndarray,
-    ) -> Counts:
+    def to_columns(self, rows: Sequence[Counts | None], grow: bool, least: np.ndarray) -> Counts:
         """Return rows of columns, given those of words or codes of runs, parts, words of fields.
 
         If `grow`, an item gets a column when it has been in `least[block]` documents.
         """
-        first = words or parts or fields
-        assert first is not None
+        first = next(filter(None, rows))
         if self.as_numbered:
             return first
         n_documents = len(first.indptr) - 1
         nothing = Counts.empty(n_documents)
-        words, parts, fields = words or nothing, parts or nothing, fields or nothing
+        words, parts, fields = rows[0] or nothing, rows[1] or nothing, rows[2] or nothing
         size = len(words.codes) + len(parts.codes) + len(fields.codes)
         out = Counts.empty(n_documents, size)
         if grow:
@@ -226,13 +199,14 @@ class Space:
         done = 0
         while done < n_documents:
             books = self.sizes, self.blocks, self.items, self.queue, bool(self.marks), self.log
-            done = settle(
+            done = kernels.settle(
                 done, words, parts, fields, self.runs.high > 1, self.columns, self.seen, least,
                 MOST_CANDIDATES, grow, books, out,
             )  # fmt: skip
-            if grow and self.sizes[CANDIDATES] > MOST_CANDIDATES:
+            if grow and self.sizes[kernels.CANDIDATES] > MOST_CANDIDATES:
                 self._forget(size)
-        return out.used()
+        n = out.indptr[-1]
+        return Counts(out.indptr, out.codes[:n], out.counts[:n])
 
     def merge(self, other: Space) -> np.ndarray:
         """Add the columns of another space, in which nothing waits; return their numbers here."""
@@ -247,32 +221,25 @@ class Space:
         for block in (WORDS, RUNS, PARTS):
             self._reserve_items(block, self.n_items[block])
         blocks, items = other.of_columns()
-        merged = np.empty(len(items), np.int32)
-        for block in range(len(BLOCKS)):
-            merged[blocks == block] = numbers[block][items[blocks == block]]
+        merged = _of_items(numbers, blocks, items)
         if self.as_numbered:
             return merged
-        columns = np.empty(len(items), np.int32)
-        for block in range(len(BLOCKS)):
-            columns[blocks == block] = self.columns[block][merged[blocks == block]]
+        columns = _of_items(self.columns, blocks, merged)
         is_new = columns < 0
-        self._reserve_columns(int(is_new.sum()))
         first, last = self.n_columns, self.n_columns + int(is_new.sum())
+        self._reserve_columns(last - first)
         columns[is_new] = np.arange(first, last)
-        for block in range(len(BLOCKS)):
-            added = is_new & (blocks == block)
-            self.columns[block][merged[added]] = columns[added]
+        for block, of_block in enumerate(self.columns):
+            of_block[merged[blocks == block]] = columns[blocks == block]
         self.blocks[first:last], self.items[first:last] = blocks[is_new], merged[is_new]
-        self.sizes[COLUMNS] = last
+        self.sizes[kernels.COLUMNS] = last
         return columns
 
     def candidates(self) -> np.ndarray:
         """Return block, number and number of documents of each item that waits for a column."""
-        queue = self.queue[: self.sizes[QUEUED]]
+        queue = self.queue[: self.sizes[kernels.QUEUED]]
         blocks, items = queue & 3, queue >> 2
-        times = np.zeros(len(queue), np.int64)
-        for block in range(len(BLOCKS)):
-            times[blocks == block] = self.seen[block][items[blocks == block]]
+        times = _of_items(self.seen, blocks, items)
         return np.stack([blocks, items, times], axis=1)[times > 0].astype(np.int32)
 
     def of_columns(self) -> tuple[np.ndarray, np.ndarray]:
@@ -299,31 +266,24 @@ class Space:
         """Return the names of some columns: a space between words, a colon after a field."""
         blocks, items = self.blocks[columns], columns if self.as_numbered else self.items[columns]
         names = np.empty(len(items), object)
-        for block, vocabulary in ((WORDS, self.words), (PARTS, self.parts)):
-            names[blocks == block] = vocabulary.names(items[blocks == block].tolist())
-        runs = [self.runs.words_of(run) for run in items[blocks == RUNS].tolist()]
-        known = [word for run in runs for word in run if word != GAP]
-        word_names = dict(zip(known, self.words.names(known), strict=True)) | {GAP: GAP_NAME}
-        names[blocks == RUNS] = [" ".join([word_names[word] for word in run]) for run in runs]
+        for block, names_of in enumerate((self.words.names, self._run_names, self.parts.names)):
+            names[blocks == block] = names_of(items[blocks == block])
         if self.fields:
             words, fields = np.divmod(items[blocks == FIELDS], len(self.fields))
-            named = zip(fields.tolist(), self.words.names(words.tolist()), strict=True)
+            named = zip(fields.tolist(), self.words.names(words), strict=True)
             names[blocks == FIELDS] = [f"{self.fields[field]}:{word}" for field, word in named]
         return names.tolist()  # type: ignore[no-any-return]
 
-    def all_names(self) -> list[str]:
-        """Return the names of all columns, faster than `names` does."""
-        words, parts = self.words.names(), self.parts.names()
-        if self.as_numbered:
-            return words or parts
-        runs: list[str] = []
-        for left, right in self.runs.pairs[: len(self.runs)].tolist():
-            last = words[right] if right != GAP else GAP_NAME
-            runs.append(f"{words[left] if left >= 0 else runs[~left]} {last}")
-        in_fields = [f"{field}:{word}" for word in words for field in self.fields]
-        names = words, runs, parts, in_fields
-        blocks, items = (of_column.tolist() for of_column in self.of_columns())
-        return [names[block][item] for block, item in zip(blocks, items, strict=True)]
+    def _run_names(self, runs: np.ndarray) -> list[str]:
+        """Return the names of runs of words: the name of a shorter run or word, and a last word."""
+        left, right = self.runs.pairs[runs].T
+        firsts, is_run = np.empty(len(runs), object), left < 0
+        firsts[~is_run] = self.words.names(left[~is_run])
+        if is_run.any():
+            firsts[is_run] = self._run_names(~left[is_run])
+        lasts = np.full(len(runs), GAP_NAME, object)
+        lasts[right != GAP] = self.words.names(right[right != GAP])
+        return (firsts + " " + lasts).tolist()  # type: ignore[no-any-return]
 
     # Growing and going back -----------------------------------------------------------------------
 
@@ -336,10 +296,9 @@ class Space:
     def roll_back(self, mark: Mark) -> None:
         """Remove everything that was added since the mark."""
         if self.as_numbered == mark.as_numbered:
-            take_columns_out(
-                mark.sizes[COLUMNS], mark.sizes[LOGGED], self.columns, self.seen, self.sizes,
-                self.blocks, self.items, self.log,
-            )  # fmt: skip
+            n_columns, n_logged = mark.sizes[[kernels.COLUMNS, kernels.LOGGED]]
+            tables = self.columns, self.seen, self.sizes, self.blocks, self.items, self.log
+            kernels.take_columns_out(n_columns, n_logged, *tables)
         if mark.queue is not None:
             self.queue[: len(mark.queue)] = mark.queue
         self.as_numbered, self.has_forgotten = mark.as_numbered, False
@@ -372,22 +331,21 @@ class Space:
         """Forget half of the waiting items, and leave room to log `n_new` changes."""
         for mark in self.marks:
             if mark.queue is None:
-                mark.queue = self.queue[: mark.sizes[QUEUED]].copy()
-        n_logged = int(self.sizes[LOGGED] + self.sizes[CANDIDATES]) + n_new
+                mark.queue = self.queue[: mark.sizes[kernels.QUEUED]].copy()
+        n_logged = int(self.sizes[kernels.LOGGED] + self.sizes[kernels.CANDIDATES]) + n_new
         self.log = grown(self.log, n_logged if self.marks else 0)
         self.has_forgotten = True
         n_left = MOST_CANDIDATES // 2
-        forget(n_left, self.seen, self.sizes, self.queue, bool(self.marks), self.log)
+        kernels.forget(n_left, self.seen, self.sizes, self.queue, bool(self.marks), self.log)
 
     def subset(self, keep: np.ndarray, with_waiting: bool = True) -> Space:
         """Return a space of some columns, the waiting items, and what both are made of."""
         blocks, items = (of_column[keep] for of_column in self.of_columns())
-        waiting = self.candidates()
-        waiting = waiting if with_waiting else waiting[:0]
+        waiting = self.candidates()[: None if with_waiting else 0]
+        of_all, items_of_all = np.concatenate([[blocks, items], waiting.T[:2]], axis=1)
         needed = [np.zeros(n, bool) for n in self.n_items]
         for block, is_needed in enumerate(needed):
-            is_needed[items[blocks == block]] = True
-            is_needed[waiting[waiting[:, 0] == block, 1]] = True
+            is_needed[items_of_all[of_all == block]] = True
         n_fields = len(self.fields)
         needed[WORDS] |= needed[FIELDS].reshape(len(self.words), n_fields).any(axis=1)
         pairs = self.runs.need(needed[RUNS])
@@ -396,18 +354,14 @@ class Space:
         renumbered = [np.cumsum(is_needed, dtype=np.int32) - 1 for is_needed in needed]
         in_fields = n_fields * renumbered[WORDS][:, None] + np.arange(n_fields)
         renumbered[FIELDS] = in_fields.ravel().astype(np.int32)
-        for block, new in enumerate(renumbered):
-            items[blocks == block] = new[items[blocks == block]]
-            waits = waiting[:, 0] == block
-            waiting[waits, 1] = new[waiting[waits, 1]]
+        items = _of_items(renumbered, blocks, items)
+        waiting[:, 1] = _of_items(renumbered, *waiting.T[:2])
         left, right = pairs.T
         left = np.where(left >= 0, _at(renumbered[WORDS], left), ~_at(renumbered[RUNS], ~left))
         right = np.where(right != GAP, _at(renumbered[WORDS], right), right)
-        subset = Space(self.ngram_range, self.with_parts, self.fields, self.runs.shapes.has_gaps)
-        subset.words, subset.parts = (
-            self.words.subset(needed[WORDS]),
-            self.parts.subset(needed[PARTS]),
-        )
+        subset = Space(self.kinds)
+        subset.words = self.words.subset(needed[WORDS])
+        subset.parts = self.parts.subset(needed[PARTS])
         subset.runs.fill(np.stack([left, right], axis=1))
         subset._fill(blocks, items, waiting)
         return subset
@@ -441,7 +395,7 @@ class Space:
         tensors = self.words.tensors("word") if self.has_words else {}
         if self.runs.high > 1:
             tensors["pairs"] = self.runs.pairs[: len(self.runs)].copy()
-        if self.with_parts:
+        if self.kinds.with_parts:
             tensors |= self.parts.tensors("part")
         if not self.as_numbered:
             blocks, items = (of_column.copy() for of_column in self.of_columns())
@@ -449,19 +403,12 @@ class Space:
         return tensors
 
     @classmethod
-    def from_tensors(
-        cls,
-        ngram_range: tuple[int, int] | None,
-        with_parts: bool,
-        fields: tuple[str, ...],
-        gaps: bool,
-        tensors: dict[str, np.ndarray],
-    ) -> Space:
+    def from_tensors(cls, kinds: Kinds, tensors: dict[str, np.ndarray]) -> Space:
         """Return the space with these `tensors`, after checking them."""
-        space = cls(ngram_range, with_parts, fields, gaps)
+        space = cls(kinds)
         if space.has_words:
             space.words = Vocabulary.from_tensors(tensors, "word")
-        if with_parts:
+        if kinds.with_parts:
             space.parts = Vocabulary.from_tensors(tensors, "part")
         if space.runs.high > 1:
             n_words = len(space.words)
@@ -484,7 +431,7 @@ class Space:
             if is_twice or not may_have_column[numbers].all():
                 raise ModelError(
                     f"The model's columns of {BLOCKS[block]} are not all different, or not of the "
-                    f"lengths that it counts, {ngram_range}; the file is damaged."
+                    f"lengths that it counts, {kinds.ngram_range}; the file is damaged."
                 )
         if np.any(of_all > FIELDS) or np.any((waiting[:, 2] < 1) | (waiting[:, 2] >= MOST_WORDS)):
             raise ModelError("The model's candidates for columns are none; the file is damaged.")
@@ -495,7 +442,7 @@ class Space:
         """Return which items of each block can have a column."""
         lengths, last = self.runs.lengths(), self.runs.pairs[: len(self.runs), 1]
         return (
-            np.full(len(self.words), self.ngram_range is not None and self.runs.low == 1),
+            np.full(len(self.words), self.kinds.ngram_range is not None and self.runs.low == 1),
             (lengths >= self.runs.low) & (lengths <= self.runs.high) & (last != GAP),
             np.ones(len(self.parts), bool),
             np.ones(self.n_items[FIELDS], bool),
@@ -544,7 +491,7 @@ class Runs:
     def __init__(self, low: int, high: int, gaps: bool = False) -> None:
         self.low, self.high = low, high
         self.shapes = Shapes.of(low, high, gaps)
-        self.no_words = np.full(len(self.shapes.patterns), NOTHING)
+        self.no_words = np.full(len(self.shapes.patterns), kernels.NOTHING)
         self.sizes = np.zeros(1, np.int64)  # the number of pairs, which kernels change
         self.pairs = np.zeros((0, 2), np.int32)
         self.slots = np.zeros(2 * n_slots(0), np.uint64)
@@ -566,17 +513,10 @@ class Runs:
         """Add the runs of another table, given the numbers here of its words; return theirs."""
         self._reserve(len(self) + len(other))
         numbers = np.empty(len(other), np.int32)
-        merge_pairs(other.pairs[: len(other)], words, self.slots, self.pairs, self.sizes, numbers)
+        kernels.merge_pairs(
+            other.pairs[: len(other)], words, self.slots, self.pairs, self.sizes, numbers
+        )
         return numbers
-
-    def words_of(self, number: int) -> list[int]:
-        """Return the numbers of a run's words, with GAP for a gap."""
-        node, right = self.pairs[number].tolist()
-        words = [right]
-        while node < 0:
-            node, right = self.pairs[~node].tolist()
-            words.append(right)
-        return [node, *reversed(words)]
 
     def need(self, needed: np.ndarray) -> np.ndarray:
         """Mark what the pairs that are `needed` are made of, too; return all marked pairs."""
@@ -588,7 +528,7 @@ class Runs:
 
     def truncate(self, n: int) -> None:
         """Remove all but the first `n` pairs."""
-        take_pairs_out(self.slots, self.pairs, self.sizes, n)
+        kernels.take_pairs_out(self.slots, self.pairs, self.sizes, n)
 
     def lengths(self) -> np.ndarray:
         """Return the number of words of each pair, at most one more than `high`."""
@@ -617,7 +557,7 @@ class Runs:
 
     def _rebuild_slots(self, n_pairs: int) -> None:
         slots, sizes = np.zeros(2 * n_slots(n_pairs), np.uint64), np.zeros(1, np.int64)
-        fill_pair_slots(slots, self.pairs, len(self), sizes)
+        kernels.fill_pair_slots(slots, self.pairs, len(self), sizes)
         if sizes[0] != len(self):
             raise ModelError("The model has a run of words twice; the file is damaged.")
         self.slots = slots
@@ -633,27 +573,20 @@ class HashedSpace(Space):
     n_columns = 0
     dtypes: ClassVar[dict[int, type]] = {WORDS: np.uint64, PARTS: np.int32}
 
-    def __init__(
-        self,
-        ngram_range: tuple[int, int] | None,
-        with_parts: bool,
-        fields: tuple[str, ...],
-        gaps: bool,
-        bits: int,
-    ) -> None:
-        super().__init__(ngram_range, with_parts, fields, gaps)
+    def __init__(self, kinds: Kinds, bits: int) -> None:
+        super().__init__(kinds)
         self.as_numbered, self.n_columns = True, 1 << bits
         self.blocks = np.zeros(self.n_columns, np.uint8)
-        counted = {WORDS: ngram_range is not None, PARTS: with_parts, FIELDS: bool(fields)}
-        kinds = [block for block, is_counted in counted.items() if is_counted]
+        counted = (WORDS, kinds.ngram_range), (PARTS, kinds.with_parts), (FIELDS, kinds.fields)
+        blocks = [block for block, is_counted in counted if is_counted]
         self.firsts, self.masks, first = {WORDS: 0}, {WORDS: np.uint64(0)}, 0
-        for number, block in enumerate(kinds, 1):
-            size = self.n_columns >> min(number, len(kinds) - 1)
+        for number, block in enumerate(blocks, 1):
+            size = self.n_columns >> min(number, len(blocks) - 1)
             self.firsts[block], self.masks[block] = first, np.uint64(size - 1)
             if block:  # zeros are there already
                 self.blocks[first : first + size] = block
             first += size
-        self.salts = hash_words(Tokens.of_words(fields))
+        self.salts = hash_words(Tokens.of_words(kinds.fields))
         self.no_history = np.zeros(len(self.runs.no_words) + 1, np.uint64)
 
     def n_codes(self, block: int) -> int:
@@ -675,7 +608,7 @@ class HashedSpace(Space):
         if self.runs.high == 1:
             return (hashes & mask).astype(np.int32)
         columns = np.empty((len(hashes), len(counted)), np.int32)
-        hash_ngrams(
+        kernels.hash_ngrams(
             hashes, len(hashes), ends, parents, gaps, counted, lengths, history, mask, columns
         )
         return columns
@@ -684,7 +617,7 @@ class HashedSpace(Space):
         """Return the columns of words in fields: the field is a salt of the hash."""
         columns = np.empty(len(hashes), np.int32)
         first = np.uint64(self.firsts[FIELDS])
-        hash_pairs(self.salts[fields], hashes, self.masks[FIELDS], first, columns)
+        kernels.hash_pairs(self.salts[fields], hashes, self.masks[FIELDS], first, columns)
         return columns
 
     def field_numbers(self) -> np.ndarray:
@@ -694,16 +627,8 @@ class HashedSpace(Space):
             numbers[self.blocks == FIELDS] = 1
         return numbers
 
-    def to_columns(
-        self,
-        words: Counts | None,
-        parts: Counts | None,
-        fields: Counts | None,
-        grow: bool,
-        least: np.ndarray,
-    ) -> Counts:
-        given = [rows for rows in (words, parts, fields) if rows is not None]
-        return reduce(Counts.beside, given)
+    def to_columns(self, rows: Sequence[Counts | None], grow: bool, least: np.ndarray) -> Counts:
+        return reduce(Counts.beside, filter(None, rows))
 
     def merge(self, other: Space) -> np.ndarray:
         return np.arange(self.n_columns, dtype=np.int32)
@@ -711,11 +636,16 @@ class HashedSpace(Space):
     def names(self, columns: np.ndarray) -> list[str]:
         return [f"#{column}" for column in columns.tolist()]
 
-    def all_names(self) -> list[str]:
-        return self.names(np.arange(self.n_columns))
-
     def tensors(self) -> dict[str, np.ndarray]:
         return {}
+
+
+def _of_items(tables: Sequence[np.ndarray], blocks: np.ndarray, items: np.ndarray) -> np.ndarray:
+    """Return `tables[block][item]` for each block and item."""
+    values = np.empty(len(items), np.int32)
+    for block, table in enumerate(tables):
+        values[blocks == block] = table[items[blocks == block]]
+    return values
 
 
 def _at(array: np.ndarray, indices: np.ndarray) -> np.ndarray:

@@ -16,16 +16,7 @@ import numpy as np
 from thresher._kernels.text import KIND, PAIRED, SINGLE, WHOLE, WIDTH, scan, traits
 from thresher.errors import DocumentError, ParameterError
 from thresher.fields import Fields, as_text, field_columns
-from thresher.text.scripts import (
-    CONTEXTUAL,
-    FAR,
-    IN_CONTEXT,
-    UNSETTLED,
-    classified,
-    composed,
-    composed_places,
-    traits_table,
-)
+from thresher.text import scripts
 
 if TYPE_CHECKING:
     from thresher.text.patterns import Pattern
@@ -164,7 +155,7 @@ class Tokenizer:
         """Return the original position of each character of the folded text."""
         folded, starts, ends = text, np.arange(len(text)), np.arange(1, len(text) + 1)
         if self.composes:
-            folded, starts, ends = composed_places(text)
+            folded, starts, ends = scripts.composed_places(text)
         if self.lowercase and len(folded.lower()) != len(folded):
             times = [len(letter.lower()) for letter in folded]
             starts, ends = np.repeat(starts, times), np.repeat(ends, times)
@@ -362,18 +353,18 @@ def characters_of(texts: Any, lowercase: bool, compose: bool) -> Characters:
         data = np.frombuffer(joined.encode("utf-16-le"), np.uint16)
     except UnicodeEncodeError:
         return characters_of(list(map(_without_surrogates, texts)), lowercase, compose)
-    has = traits(data, traits_table())
-    if compose and has & UNSETTLED:
-        before, texts = texts, composed(texts)
+    has = traits(data, scripts.traits_table())
+    if compose and has & scripts.UNSETTLED:
+        before, texts = texts, scripts.composed(texts)
         if texts != before:
             return characters_of(texts, lowercase, compose=False)
-    if lowercase and has & IN_CONTEXT:
+    if lowercase and has & scripts.IN_CONTEXT:
         texts = [text.lower() for text in texts]
         return characters_of(texts, lowercase=False, compose=False)
     if len(data) == len(joined):
         return Characters(data, _offsets(texts), 0x10000)
     encoded = [text.encode("utf-16-le") for text in texts]
-    return Characters(data, _offsets(encoded) // 2, 0x110000 if has & FAR else 0x20000)
+    return Characters(data, _offsets(encoded) // 2, 0x110000 if has & scripts.FAR else 0x20000)
 
 
 def _arrow_offsets(texts: Any) -> np.ndarray:
@@ -414,7 +405,7 @@ def character_table(rule: Rule, lowercase: bool, bound: int) -> np.ndarray:
     """
     characters = "".join(map(chr, range(bound)))
     if lowercase:
-        for letter in CONTEXTUAL:  # the table is not used for these
+        for letter in scripts.CONTEXTUAL:  # the table is not used for these
             characters = characters.replace(letter, "?")
         characters = characters.lower()
     folded = np.frombuffer(characters.encode("utf-32-le", "surrogatepass"), "<u4")
@@ -422,7 +413,7 @@ def character_table(rule: Rule, lowercase: bool, bound: int) -> np.ndarray:
     for pattern, code in RULES[rule.tokens]:
         kinds[_matching(pattern, characters)] = code
     if rule.unspaced is not None and rule.tokens != "whitespace" and bound > 0x100:
-        kinds = classified(kinds, _matching(r"\d+", characters), rule.unspaced)
+        kinds = scripts.classified(kinds, _matching(r"\d+", characters), rule.unspaced)
     table: np.ndarray = _utf8(folded.astype(np.uint64)) | kinds.astype(np.uint64) << KIND
     # No text is broken between the halves of a surrogate pair.
     table[0xD800:0xE000] |= np.uint64(1) << KIND

@@ -136,10 +136,7 @@ class TextVectorizer(TextParameters):
         """Return which columns pass `min_df`, `max_df` and `max_features`, as in scikit-learn."""
         _, indices, values = counts
         frequency = np.bincount(indices, minlength=counter.n_features)
-        low, high = (
-            limit * n_documents if isinstance(limit, float) else limit
-            for limit in (self.min_df, self.max_df)
-        )
+        low, high = Share.of(self.min_df, n_documents), Share.of(self.max_df, n_documents)
         if high < low:
             raise ParameterError(
                 f"TextVectorizer: max_df is {self.max_df!r} and min_df is {self.min_df!r}, which "
@@ -174,8 +171,8 @@ class TextVectorizer(TextParameters):
         n_digits = -(-n_columns.bit_length() // int(DIGIT))
         out = Counts.empty(len(indptr) - 1, n)
         sort_rows(indptr, indices, values, rank, n_digits, starts, keys, spare, *out)
-        ends, columns, values = out.used()
-        parts = (values.astype(self.dtype), columns, ends)
+        ends, columns, values = out
+        parts = (values[: ends[-1]].astype(self.dtype), columns[: ends[-1]], ends)
         matrix = csr_matrix(parts, (len(indptr) - 1, n_columns))
         matrix.has_canonical_format = True
         return matrix

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import pairwise
 from threading import Lock
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from thresher._kernels.text import (
-    char_grams,
-    expand,
-    fill_slots,
-    hash_tokens,
-    look_up,
-    spread_rows,
-    take_words_out,
-)
+from thresher._kernels import text as kernels
 from thresher.errors import ModelError, brief
 from thresher.state import require_tensor
 from thresher.text.parameters import Folding
@@ -63,7 +54,7 @@ class Vocabulary:
             if n_words + n > 3 * len(self.slots) // 8:  # at most 3/4 of the slots are in use
                 self._rebuild_slots(n_words + n)
         ids = np.empty(n, np.int32)
-        look_up(
+        kernels.look_up(
             text, text.view("<u8"), tokens.spans, n,
             self.slots, self.words, self.words.view("<u8"), self.offsets, self.sizes, grow, ids,
         )  # fmt: skip
@@ -82,17 +73,18 @@ class Vocabulary:
         """Return the words of these numbers as tokens."""
         return Tokens.of_bytes(self.words, self.offsets[numbers], self.offsets[numbers + 1])
 
-    def names(self, numbers: Iterable[int] | None = None) -> list[str]:
-        """Return the words of these numbers, or all."""
-        if numbers is not None:
+    def names(self, numbers: np.ndarray) -> list[str]:
+        """Return the words of these numbers."""
+        if 4 * len(numbers) < len(self):
             words, offsets = self.words.data, self.offsets
-            return [str(words[offsets[i] : offsets[i + 1]], "utf-8") for i in numbers]
-        blob, offsets = self.blob()
+            return [str(words[offsets[i] : offsets[i + 1]], "utf-8") for i in numbers.tolist()]
+        blob, offsets = self.blob()  # quicker at once
         text = blob.tobytes().decode()
         if not text.isascii():
             # Convert byte offsets to characters: count the characters that start before each.
             offsets = np.concatenate([[0], np.cumsum((blob & 0xC0) != 0x80)])[offsets]
-        return [text[start:end] for start, end in pairwise(offsets.tolist())]
+        names = [text[start:end] for start, end in pairwise(offsets.tolist())]
+        return [names[number] for number in numbers.tolist()]
 
     def subset(self, keep: np.ndarray) -> Vocabulary:
         """Return a vocabulary of some of the words, renumbered in the same order."""
@@ -107,7 +99,7 @@ class Vocabulary:
 
     def truncate(self, n: int) -> None:
         """Remove all but the first `n` words."""
-        take_words_out(self.slots, self.words.view("<u8"), self.offsets, self.sizes, n)
+        kernels.take_words_out(self.slots, self.words.view("<u8"), self.offsets, self.sizes, n)
 
     def tensors(self, name: str) -> dict[str, np.ndarray]:
         """Return the bytes of the words as tensor `{name}s`, and their offsets."""
@@ -138,7 +130,7 @@ class Vocabulary:
         tokens = Tokens.of_bytes(padded(blob), offsets[:-1], offsets[1:])
         ids = vocabulary.look_up(tokens, grow=True)
         if not np.array_equal(ids, np.arange(len(ids))):
-            (twice,) = vocabulary.names([ids[ids != np.arange(len(ids))][0]])
+            (twice,) = vocabulary.names(ids[ids != np.arange(len(ids))][:1])
             raise ModelError(
                 f"The model's vocabulary has {brief(twice)} twice; the file is damaged."
             )
@@ -146,7 +138,7 @@ class Vocabulary:
 
     def _rebuild_slots(self, n: int) -> None:
         slots = np.zeros(2 * n_slots(n), np.uint64)
-        fill_slots(slots, self.words.view("<u8"), self.offsets, len(self))
+        kernels.fill_slots(slots, self.words.view("<u8"), self.offsets, len(self))
         self.slots = slots
 
 
@@ -198,23 +190,23 @@ class SurfaceForms:
         """Return the values of all tokens, and their number up to the end of each document."""
         out = np.empty(np.sum(self.starts[ids + 1] - self.starts[ids]), self.values.dtype)
         ends = np.empty_like(tokens.ends)
-        expand(ids, len(ids), tokens.ends, self.starts, self.values, out, ends)
+        kernels.expand(ids, len(ids), tokens.ends, self.starts, self.values, out, ends)
         return out, ends
 
     def spread_rows(self, rows: Counts, cells: np.ndarray) -> Counts:
         """Return the counts of values in documents, given the counts of words."""
         _, words, _ = rows
         size = int(np.sum(self.starts[words + 1] - self.starts[words]))
-        out = rows.empty(len(rows.indptr) - 1, size)
-        spread_rows(*rows, self.starts, self.values, cells, *out)
-        return out.used()
+        ends, values, counts = out = rows.empty(len(rows.indptr) - 1, size)
+        kernels.spread_rows(*rows, self.starts, self.values, cells, *out)
+        return out._replace(codes=values[: ends[-1]], counts=counts[: ends[-1]])
 
     def _find_values(self, numbers: np.ndarray, n_known: int, grow: bool, n_items: int) -> None:
         """Find the values of words; those with numbers from `n_known` on are new."""
         tokens = self.words.tokens(numbers)
         n_values = np.ones(len(numbers), np.int64)
         if self.folding is not None:
-            folded = fold(self.folding, self.words.names(numbers.tolist()))
+            folded = fold(self.folding, self.words.names(numbers))
             n_values = np.array([word is not None for word in folded], np.int64)
             tokens = Tokens.of_words([word for word in folded if word])
         if self.char_range is not None:
@@ -246,7 +238,7 @@ def _parts(tokens: Tokens, low: int, high: int) -> tuple[Tokens, np.ndarray]:
     size = tokens.size + 2 * n
     text, spans = buffer(size), np.empty(size * (high - low + 1), np.uint64)
     ends = np.zeros(n + 1, np.int64)
-    n_bytes = char_grams(tokens.text, tokens.spans, n, low, high, text, spans, ends[1:])
+    n_bytes = kernels.char_grams(tokens.text, tokens.spans, n, low, high, text, spans, ends[1:])
     return Tokens(text, spans[: ends[-1]], ends[1:], int(n_bytes)), np.diff(ends)
 
 
@@ -277,7 +269,7 @@ def grown(array: np.ndarray, size: int, fill: int = 0) -> np.ndarray:
 def hash_words(tokens: Tokens) -> np.ndarray:
     """Return the 64-bit hash of each token's word, by version `HASH_VERSION` of the hash."""
     hashes = np.empty(len(tokens.spans), np.uint64)
-    hash_tokens(tokens.text.view("<u8"), tokens.spans, len(hashes), hashes)
+    kernels.hash_tokens(tokens.text.view("<u8"), tokens.spans, len(hashes), hashes)
     return hashes
 
 

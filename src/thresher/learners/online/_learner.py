@@ -207,16 +207,16 @@ class OnlineLearner(LinearScores, FeatureSelection, GrowingLearner):
             order = examples.shuffled(generator) if self.shuffle else np.arange(n_documents)
             blocks, n_done = examples.walk(order), 0
             for rows, labels, visits in blocks if watch is None else _pieces(blocks, n_documents):
-                n_visited = rows.n_rows if visits is None else len(visits)
-                numbers = order[n_done : n_done + n_visited]
-                n_done += n_visited
+                visits = np.arange(rows.n_rows) if visits is None else visits
+                numbers = order[n_done : n_done + len(visits)]
+                n_done += len(visits)
                 mistakes = self._learn_block(rows, labels, visits, numbers, n_jobs)
                 if n_done == n_documents:
                     self._end_pass()
                 if progress is not None:
                     progress(f"pass {number}", n_done, n_done / n_documents)
                 if watch is not None:
-                    watch(number, n_visited, int(mistakes.sum()), n_visited * len(mistakes))
+                    watch(number, len(visits), int(mistakes.sum()), len(visits) * len(mistakes))
             if not any(self.mistakes_[-1:]):
                 break
         self._tables.tighten()
@@ -224,7 +224,7 @@ class OnlineLearner(LinearScores, FeatureSelection, GrowingLearner):
         return self
 
     def _learn_block(
-        self, rows: Rows, labels: Labels, order: np.ndarray | None, numbers: np.ndarray, n_jobs: int
+        self, rows: Rows, labels: Labels, order: np.ndarray, numbers: np.ndarray, n_jobs: int
     ) -> np.ndarray:
         """Learn from some documents of a pass, whose `numbers` are those among all documents."""
         weights = labels.weights
@@ -338,7 +338,7 @@ class OnlineLearner(LinearScores, FeatureSelection, GrowingLearner):
     # ---- state -------------------------------------------------------------------------------
 
     def compacted(self) -> Self:
-        """Return a learner with the same scores, to the last bit, that cannot learn on."""
+        """Return a learner with exactly the same scores, which cannot learn more documents."""
         header, tensors = self.state()
         if "weights" in tensors:
             tensors["weights"] = np.asarray(self._scoring_weights()[:, : self.n_categories])

@@ -1,4 +1,4 @@
-"""Feature selection per category: weights are discarded, by a budget or by hand."""
+"""Feature selection per category: features are discarded to meet a budget, or on request."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ DOCUMENTS_PER_PRUNING = 1000  # between two prunings to the feature budget
 
 
 class FeatureSelection:
-    """What online learners do about features that a category does without.
+    """The base of online learners that can discard features of single categories.
 
-    The table `live` says which weights are not discarded; there is none while all are live.
+    The weight of a discarded feature stays zero. The table `live` is true for all other weights; it
+    does not exist before the first feature is discarded.
     """
 
     n_features: int
@@ -51,12 +52,12 @@ class FeatureSelection:
         return float(1 - met.mean()) if met.size else 0.0
 
     def discard_features(self, discarded: np.ndarray) -> Self:
-        """Discard features of categories, for learning and scoring alike.
+        """Remove features from single categories, for learning and for scoring.
 
         Parameters
         ----------
         discarded : array of bool, shape (features, categories)
-            True where a category is to do without the feature from now on.
+            True for features that the category no longer uses.
         """
         return self._discard(np.arange(self.n_features), ~discarded)
 

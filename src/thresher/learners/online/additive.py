@@ -148,9 +148,6 @@ class NormCounting(OnlineLearner):
         results published in 2006 it does not.""",
     )
 
-    def _norm_share(self) -> float:
-        return float(self.always_on_in_norm)
-
 
 class PassiveAggressive(Additive, NormCounting):
     r"""Passive-Aggressive: the smallest step that scores the document right by a margin.
@@ -221,7 +218,7 @@ class PassiveAggressive(Additive, NormCounting):
             "low": np.nextafter(low, np.float32("inf")),
             "high": np.nextafter(high, np.float32("-inf")),
             "ties": 0,
-            "norm_share": self._norm_share(),
+            "norm_share": float(self.always_on_in_norm),
             **{name: getattr(self, name) for name in ("epsilon", "aggressiveness", "gamma")},
         }
 
@@ -293,7 +290,7 @@ class ROMMA(NormCounting):
         # A score of 0 is a mistake; at a margin of exactly 1 there is nothing to correct.
         margin = np.nextafter(np.float32(1), np.float32(0)) if self.aggressive else np.float32(0)
         average, skips = AVERAGES.index(self.average), self.initial == "one"
-        share = self._norm_share()
+        share = float(self.always_on_in_norm)
         rule = kernels.RommaRule(average, self.aggressive, skips, -margin, margin, share)
         return kernels.romma_epoch, model, rule
 

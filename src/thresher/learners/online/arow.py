@@ -123,13 +123,13 @@ class AROW(Additive):
             del self._tracked
 
     def _learn_block(
-        self, rows: Rows, labels: Labels, order: np.ndarray | None, numbers: np.ndarray, n_jobs: int
+        self, rows: Rows, labels: Labels, order: np.ndarray, numbers: np.ndarray, n_jobs: int
     ) -> np.ndarray:
         indices, contributions = self._tracked
         if not len(indices):
             return self._learn_untracked(rows, labels, order, numbers, n_jobs)
         of_block = np.full(rows.n_rows, -1)
-        of_block[slice(None) if order is None else order] = indices[numbers]
+        of_block[order] = indices[numbers]
         self._tracked = of_block, contributions
         try:
             return self._learn_untracked(rows, labels, order, numbers, n_jobs)
@@ -137,7 +137,7 @@ class AROW(Additive):
             self._tracked = indices, contributions
 
     def _learn_untracked(
-        self, rows: Rows, labels: Labels, order: np.ndarray | None, numbers: np.ndarray, n_jobs: int
+        self, rows: Rows, labels: Labels, order: np.ndarray, numbers: np.ndarray, n_jobs: int
     ) -> np.ndarray:
         return super()._learn_block(rows, labels, order, numbers, n_jobs)
 
@@ -185,7 +185,7 @@ class AROW(Additive):
 
 
 class LinearSVM(AROW):
-    r"""A linear support vector machine, by dual coordinate descent; it learns on as AROW.
+    r"""A linear support vector machine, by dual coordinate descent; after `fit`, it learns as AROW.
 
     Minimises :math:`\frac12\sum_j w_j^2/S_j + C\sum_i \max(0, 1 - y_i s_i)^2` for each category,
     all at once, in random order. A document's dual variable α starts at zero; each visit sets
@@ -241,7 +241,7 @@ class LinearSVM(AROW):
         return self
 
     def _learn_untracked(
-        self, rows: Rows, labels: Labels, order: np.ndarray | None, numbers: np.ndarray, n_jobs: int
+        self, rows: Rows, labels: Labels, order: np.ndarray, numbers: np.ndarray, n_jobs: int
     ) -> np.ndarray:
         from thresher._kernels.arow import dual_epoch
 
@@ -260,16 +260,15 @@ class LinearSVM(AROW):
         n_done, r = 0, np.float32(self.regularization)
         for rows, labels in examples:
             numbers = np.arange(n_done, n_done + rows.n_rows)
-            documents, numbers = self._weighted(rows, labels, None, numbers)
+            documents, numbers = self._weighted(rows, labels, np.arange(rows.n_rows), numbers)
             arguments = documents, numbers, self._alpha, r, self._model(), self._tally()
             run_cache_line_blocks(partial(dual_variances, *arguments), self.n_categories, n_jobs)
             n_done += rows.n_rows
 
     def _weighted(
-        self, rows: Rows, labels: Labels, order: np.ndarray | None, numbers: np.ndarray
+        self, rows: Rows, labels: Labels, order: np.ndarray, numbers: np.ndarray
     ) -> tuple[Any, np.ndarray]:
         """Return the documents of nonzero weight, for the kernels, and their numbers among all."""
         weights = self._checked(rows, labels, labels.weights)
-        order = np.arange(rows.n_rows) if order is None else order
         counts = weights[order] > 0
         return self._documents(rows, labels, order[counts], weights), numbers[counts]

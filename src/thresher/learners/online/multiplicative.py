@@ -26,6 +26,7 @@ class Winnow(ThresholdRange):
     _kind: ClassVar[str]
     _units: ClassVar[Any]  # the initial weight(s), in units of θ/d
     _epoch: ClassVar[str] = "winnow_epoch"
+    floor = 0.0  # the lower bound of the factor 1 - strength
 
     threshold: float = parameter(
         default=1.0, kind=Number(0, open_low=True), words="θ, which a document must score above."
@@ -68,14 +69,10 @@ class Winnow(ThresholdRange):
         from thresher._kernels import online as kernels
 
         kind, average = getattr(kernels, self._kind), AVERAGES.index(self.average)
-        low, high, ties, floor = np.array([*self._range(), self._ties, self._floor()], np.float32)
+        low, high, ties, floor = np.array([*self._range(), self._ties, self.floor], np.float32)
         factors = *self._factors(), floor, *self._regret()
         rule = kernels.WinnowRule(kind, average, low, high, ties, *factors)
         return getattr(kernels, self._epoch), self._arrays(kernels.WinnowWeights), rule
-
-    def _floor(self) -> float:
-        """Return the lower bound of the factor 1 - strength."""
-        return 0.0
 
     def _regret(self) -> tuple[np.float32, float]:
         """Return the weight of a feature without an opinion, and the factor γ of regret."""
@@ -210,9 +207,6 @@ class ModifiedBalancedWinnow(BalancedWinnow):
     normalize_strength: bool = inherited(default=True)
     unseen: Unseen = inherited(default="drop")
     max_iter: int = inherited(default=1)
-
-    def _floor(self) -> float:
-        return self.floor
 
 
 class RegretWinnow(PositiveWinnow):
