@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import signal
 
 import numpy as np
 import pytest
@@ -65,7 +66,7 @@ def test_what_is_refused_leaves_the_model_as_it_was(space, documents, labels, tm
 
 
 class Interrupt:
-    """Raises KeyboardInterrupt at the n-th line that runs within some modules."""
+    """Sends the signal of Ctrl-C at the n-th line that runs within some modules."""
 
     def __init__(self, at):
         self.at, self.lines = at, 0
@@ -74,12 +75,10 @@ class Interrupt:
         name = frame.f_globals.get("__name__", "")
         if not name.startswith("thresher.") or name == "thresher.model.shared":
             return None  # a trace can interrupt a lock where no signal does
-        if frame.f_code.co_name in ("restore", "restored_on_failure", "_interrupts_delayed"):
-            return None
         if event == "line":
             self.lines += 1
             if self.lines == self.at:
-                raise KeyboardInterrupt
+                signal.raise_signal(signal.SIGINT)
         return self
 
 
@@ -97,9 +96,11 @@ def lines_of(learn):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("space", SPACES)
-def test_an_interrupt_at_any_line_leaves_the_model_as_it_was(space, tmp_path):
+def test_an_interrupt_at_any_line_leaves_the_model_as_it_was(space, tmp_path, request):
     import sys
 
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, handler))
     model = fitted(**SPACES[space])
     before = saved(model, tmp_path)
     after = saved(copy.deepcopy(model).learn(LATER, LATER_LABELS), tmp_path)
