@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from thresher.model.explanation import Explanation
     from thresher.rows import Rows
 
-__all__ = ["Categorizer"]
-
 log = logging.getLogger("thresher")
 
 

@@ -21,8 +21,6 @@ import numpy as np
 from thresher.errors import ParameterError, brief, param
 from thresher.limits import MOST_THREADS
 
-__all__ = ["Engine", "Processes", "Threads", "engine_for", "run_blocks"]
-
 T = TypeVar("T")
 R = TypeVar("R")
 

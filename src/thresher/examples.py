@@ -13,8 +13,6 @@ import numpy as np
 
 from thresher.rows import Labels, Rows, joined
 
-__all__ = ["Examples", "Spool", "shuffled"]
-
 MEMORY_LIMIT = 64_000_000  # bytes of entries; about 100 MB of text
 BLOCK_ENTRIES = 2_000_000  # entries of a block that is read from the file
 RUN, GROUP = 64, 16_384  # numbers of documents that are read, and that are mixed, together

@@ -12,8 +12,6 @@ from typing import Any
 
 from thresher.errors import DocumentError
 
-__all__ = ["MARK", "PLACES", "as_text", "field_columns", "field_names", "join", "split"]
-
 MARK = "\x1e"  # ASCII record separator; as white space, it is never in a token
 FIRST_LINE = "first-line"
 LEAD = "lead"  # the first line and the words after it

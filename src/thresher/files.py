@@ -29,16 +29,6 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-__all__ = [
-    "cache_folder",
-    "check_writable",
-    "one_writer",
-    "previous_file",
-    "replace_file",
-    "restore_previous",
-    "write_text",
-]
-
 LOCKED_OR_GONE = (errno.EAGAIN, errno.EACCES, errno.ENOENT)
 NO_SYNC = (errno.EINVAL, errno.EBADF, errno.EACCES, errno.EPERM, errno.ENOTSUP)  # of a folder
 LONGEST_NAME = 200  # bytes; the lock file of a longer name has a digest in its name

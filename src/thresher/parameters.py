@@ -15,12 +15,6 @@ import numpy as np
 from thresher.errors import ModelError, ParameterError, brief, escaped, param
 from thresher.limits import LARGEST, MOST_ROUNDS, MOST_THINGS, MOST_THREADS
 
-__all__ = [
-    "AUTO", "N_JOBS", "ROUNDS", "THREADS", "Choice", "Estimator", "Flag", "Kind", "Number", "Pair",
-    "Parameter", "Share", "Some", "Text", "Whole", "available_if", "inherited", "parameter",
-    "random_seed",
-]  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Kind:

@@ -13,8 +13,6 @@ from thresher.errors import missing_extra
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["Labels", "Rows"]
-
 ENTRIES_AT_ONCE = 1 << 17  # processed together, so that temporary arrays are small
 
 

@@ -10,8 +10,6 @@ import numpy as np
 from thresher.errors import ModelError, brief
 from thresher.limits import LARGEST_WEIGHT, MOST_COUNTED
 
-__all__ = ["Parts", "component_state", "require_field", "require_tensor"]
-
 LARGEST_WHOLE = 2**63 - 1  # largest integer in a header
 
 Parts = tuple[dict[str, Any], dict[str, np.ndarray]]

@@ -29,8 +29,6 @@ from typing import Any, ClassVar
 from thresher.errors import OutputError, ThresherError, ThresherWarning
 from thresher.files import cache_folder
 
-__all__ = ["Inventory", "KernelCache", "activity", "folder_to_fill", "kernel_folders", "stamp"]
-
 DIGEST_BYTES = 32  # at the start of a file
 MOST_FILE_BYTES = 1 << 26  # larger files are not read; actual files have about a thousandth of this
 OLD_FOLDERS = 4  # with other stamps, such as those of another Python, that are not removed

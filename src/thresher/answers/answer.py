@@ -24,11 +24,6 @@ from thresher.model.model import Model
 from thresher.model.shared import SharedModel
 from thresher.model.source import LabelledSource
 
-__all__ = [
-    "Answer", "AnswerOptions", "Answers", "RankedLabel", "Table", "answer_table",
-    "best_categories", "map_answers", "ranked_labels", "with_extra_columns",
-]  # fmt: skip
-
 SOME_CHARACTER = r"[^\s\pZ\x1e]"  # matches texts that are not blank
 NO_TEXT = "no text"
 

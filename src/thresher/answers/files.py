@@ -21,8 +21,6 @@ from thresher.model.model import Model
 from thresher.model.shared import SharedModel
 from thresher.model.source import LabelledSource
 
-__all__ = ["check_results", "open_results", "write_answers"]
-
 # Errors of pyarrow for values that it cannot convert to an array.
 REFUSED = (TypeError, ValueError, OverflowError, pa.ArrowException)
 

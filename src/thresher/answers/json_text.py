@@ -20,10 +20,6 @@ from thresher.documents.batch import numbers_to_arrow, to_arrow
 from thresher.documents.labels import decoded, is_text, value_text
 from thresher.errors import DocumentError
 
-__all__ = [
-    "answer_lines", "array_texts", "json_text", "object_lines", "plain_values", "text_of_value",
-]  # fmt: skip
-
 # Numbers that Python writes in the same way as Arrow.
 PLAIN_NUMBER = r"^-?(0\.0{0,3}[1-9][0-9]*|[1-9][0-9]*\.[0-9]+)$"
 ESCAPED = r'["\\\x00-\x1f]'  # in a string of JSON

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 
 from thresher._kernels._cache import activity
 
-__all__ = ["erase", "note", "report_compiling", "shown_by_others"]
-
 ABOUT = "Compiling, once, about 15 s"
 
 _line = ""  # the unfinished line on the terminal

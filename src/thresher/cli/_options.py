@@ -16,8 +16,6 @@ from thresher.errors import ParameterError
 if TYPE_CHECKING:
     from thresher.parameters import Parameter
 
-__all__ = ["ModelVerb", "as_option", "grid", "learner_of", "split_learner"]
-
 # Options with another name than the parameter, besides those of `Categorizer`.
 _OPTION_NAMES = {"label_separator": "separator", "n_jobs": "threads"}
 

@@ -16,8 +16,6 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import click
 from click.core import ParameterSource
 
-__all__ = ["Argument", "Group", "Option", "Verb", "declared"]
-
 VALUE_NAMES = {int: "N", float: "NUMBER", str: "TEXT", Path: "FILE"}  # in the help, by the type
 
 

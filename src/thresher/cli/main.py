@@ -6,11 +6,8 @@ import sys
 import warnings
 
 from thresher.cli import common, process
-from thresher.cli.common import verb
 from thresher.cli.program import PROGRAM, app
 from thresher.errors import ThresherWarning
-
-__all__ = ["app", "main", "verb"]
 
 
 def main() -> None:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, NoReturn
 
-__all__ = ["at_work", "begin", "end", "is_deserted", "leave", "stop_if_asked", "stopped_status"]
-
 STOPPED = "thresher: stopped; no file is half-written.\n"
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 PATIENCE = 1.0  # seconds in which a second signal is ignored, while the first one cleans up

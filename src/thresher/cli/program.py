@@ -14,8 +14,6 @@ from thresher.cli.declare import Group
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["OTHER_PACKAGES", "PROGRAM", "VERBS", "app", "installed_verbs"]
-
 PROGRAM = "thresher"
 VERBS = [  # in the order of the help
     "train", "predict", "filter", "rank", "evaluate", "explain", "split", "tune", "compare",

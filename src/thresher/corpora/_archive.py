@@ -26,8 +26,6 @@ from typing import IO, NoReturn, Self
 
 from thresher.errors import DocumentError, ThresherError
 
-__all__ = ["Unpacked", "digest_of_lines", "digest_of_members", "members", "read_bytes", "reading"]
-
 # Exceptions of the libraries for damaged archives, and of readers for unexpected contents.
 DAMAGED = (
     *(tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, lzma.LZMAError, zlib.error),

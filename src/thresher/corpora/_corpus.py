@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from thresher.documents import Batch, Documents
     from thresher.documents.batch import Reading, Source
 
-__all__ = ["Corpus", "Split"]
-
 
 @dataclass
 class Split:

@@ -11,8 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Progress", "download"]
-
 CHUNK = 1 << 18  # bytes read at a time, between two calls of the progress function
 ATTEMPTS = 3  # connections for a file
 TIMEOUT = 30.0  # seconds without data after which a connection counts as broken

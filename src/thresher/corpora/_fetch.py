@@ -24,8 +24,6 @@ from thresher.files import cache_folder, one_writer
 if TYPE_CHECKING:
     from thresher.corpora._download import Progress
 
-__all__ = ["cache_folder", "check", "contents_digest", "locate", "obtain"]
-
 
 def data_folder() -> Path | None:
     """Return the folder named by $THRESHER_DATA, if it is set."""

@@ -17,10 +17,6 @@ from thresher.errors import ParameterError
 if TYPE_CHECKING:
     from thresher.corpora._corpus import Corpus
 
-__all__ = [
-    "CorpusInfo", "File", "Form", "Option", "Paths", "Spec", "declared", "describe", "parse_spec",
-]  # fmt: skip
-
 Paths = Sequence[Path]
 
 # The module of each corpus, imported when first used.

@@ -9,8 +9,6 @@ from thresher.corpora._archive import members
 from thresher.corpora._corpus import Corpus, Split
 from thresher.corpora._registry import Paths, declared
 
-__all__ = ["CORPORA", "read_ling_spam"]
-
 IMDB = r"(aclImdb/(?:train|test)/(?:pos|neg|unsup)/\d+_\d+\.txt)$"
 LING_SPAM = r"(bare/part\d+/[^/]+\.txt)$"
 MOVIE_REVIEWS = r"(tokens/(?:pos|neg)/[^/]+\.txt)$"

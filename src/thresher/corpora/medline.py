@@ -12,8 +12,6 @@ from thresher.corpora._archive import Unpacked, reading
 from thresher.corpora._corpus import Corpus, Split
 from thresher.corpora._registry import Paths, declared
 
-__all__ = ["CORPORA", "Record", "records"]
-
 
 class Record(NamedTuple):
     """A MEDLINE record: its number, title, abstract (or ''), language and MeSH headings.

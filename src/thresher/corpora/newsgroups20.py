@@ -8,8 +8,6 @@ from thresher.corpora._archive import members
 from thresher.corpora._corpus import Corpus, Split
 from thresher.corpora._registry import Paths, declared
 
-__all__ = ["CORPORA", "without"]
-
 MEMBERS = r"(20news-bydate-(?:train|test)/[\w.-]+/\d+)$"
 QUOTED = re.compile(r"^(?:In article|Quoted from|[|>])|wr(?:ites(?: in|:)|ote:)|sa(?:ys|id):")
 

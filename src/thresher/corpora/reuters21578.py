@@ -18,8 +18,6 @@ from thresher.corpora._corpus import Corpus, Split
 from thresher.corpora._registry import Paths, declared
 from thresher.errors import ParameterError
 
-__all__ = ["CORPORA", "Story", "category_sets", "stories"]
-
 STORY = re.compile(
     r'<REUTERS TOPICS="(?P<has_topics>\w+)" LEWISSPLIT="(?P<lewis>[\w-]+)"'
     r' CGISPLIT="(?P<cgi>[\w-]+)"[^>]*? OLDID="(?P<oldid>\d+)" NEWID="(?P<newid>\d+)">'

@@ -15,8 +15,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Entry", "standard_library"]
-
 # Not public, or copies of other modules.
 LEFT_OUT = {"antigravity", "idlelib", "lib2to3", "pydoc_data", "test", "this", "turtledemo"}
 MIN_DOCUMENTS = 30  # of a package, to train and to test

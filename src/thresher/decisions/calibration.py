@@ -16,8 +16,6 @@ from thresher.limits import LARGEST_SUM
 from thresher.rows import Labels
 from thresher.state import require_field, require_tensor
 
-__all__ = ["Calibration", "ReliabilityCurve", "reliability_curve"]
-
 Form = Literal["sigmoid", "isotonic"]
 CALIBRATIONS = get_args(Form)
 

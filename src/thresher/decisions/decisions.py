@@ -18,8 +18,6 @@ from thresher.parameters import Number, Whole
 from thresher.rows import Labels
 from thresher.state import component_state, require_field, require_tensor
 
-__all__ = ["Decisions"]
-
 _MODES = ("multi-label", "single-label")
 _SETTINGS: dict[str, type] = {
     "mode": str, "default_threshold": float, "at_least": int, "at_most": int, "allow_none": bool,

@@ -11,8 +11,6 @@ from thresher.evaluation.contingency import Contingency
 from thresher.evaluation.ranking import CutPoints, Positives, midpoint, rankings
 from thresher.rows import Labels
 
-__all__ = ["SHRINKAGE", "Objective", "learn_offsets", "learn_thresholds"]
-
 # Chosen on cross-validated scores of five learners on Reuters' training documents, as the best
 # compromises between micro- and macro-F1: learned on the scores of four folds, measured on a fifth.
 SHRINKAGE = 3.0  # among 1, 2, 3, 5 and 10

@@ -17,8 +17,6 @@ from thresher.evaluation.contingency import Contingency
 from thresher.evaluation.folds import stratified_k_fold
 from thresher.rows import Labels
 
-__all__ = ["Tuning", "tune_decisions"]
-
 MOST_CALIBRATED = 5_000_000  # scores for a calibration, whose fit takes ten times their memory
 FOLDS = 5  # in which the expected measures are estimated
 IN_DOUBT = 0.05  # pairs of a smaller probability are clear, and so many that they hide the others

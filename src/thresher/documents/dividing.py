@@ -14,8 +14,6 @@ from thresher.documents.streams import Stream, compression_of_name, line_blocks,
 from thresher.errors import DocumentError
 from thresher.files import replace_file
 
-__all__ = ["DIVISIBLE", "divide_file"]
-
 DIVISIBLE = ("csv", "tsv", "jsonl", "parquet", "fasttext", "lines")
 
 

@@ -30,10 +30,6 @@ from thresher.documents.records import Opening
 from thresher.documents.streams import STDIN, format_of_bytes, format_of_name, name_of, open_stream
 from thresher.errors import DocumentError, ParameterError, counted, param, reason
 
-__all__ = [
-    "FORMATS", "Batch", "Columns", "Documents", "column_to_list", "from_texts", "read_documents",
-]  # fmt: skip
-
 
 def _from_reading(name: str) -> Any:
     return property(attrgetter(f"_reading.{name}"))

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["FORMATS", "READERS", "Format"]
-
 
 class Format(NamedTuple):
     """The title of a format, how its files are recognized, and the function that reads them."""

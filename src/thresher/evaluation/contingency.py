@@ -6,8 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Contingency", "harmonic_mean", "ratio"]
-
 
 class Contingency(NamedTuple):
     """Counts of right and wrong decisions; each field is a number or an array over categories.

@@ -10,11 +10,6 @@ import numpy as np
 from thresher.errors import ParameterError, counted
 from thresher.rows import Labels
 
-__all__ = [
-    "Split", "deal", "hold_out", "hold_out_groups", "hold_out_newest", "k_fold",
-    "stratified_k_fold", "stratified_order",
-]  # fmt: skip
-
 
 class Split(NamedTuple):
     """The numbers of training documents and of test documents."""

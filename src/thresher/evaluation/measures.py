@@ -15,8 +15,6 @@ from thresher.evaluation.names import AVERAGES, MEASURES, measures_of
 from thresher.evaluation.ranking import CutPoints, Positives, Tie, midpoint, rankings
 from thresher.rows import Labels
 
-__all__ = ["Evaluation", "adjusted_thresholds", "evaluate"]
-
 N_SHOWN = 10  # the number of categories in a printed table
 
 

@@ -12,8 +12,6 @@ from thresher.errors import ParameterError
 if TYPE_CHECKING:
     from thresher.evaluation.measures import Evaluation
 
-__all__ = ["AVERAGES", "MEASURES", "Measure", "measure_title", "measures_of", "read_measure"]
-
 AVERAGES = ("micro", "macro", "pooled")
 
 

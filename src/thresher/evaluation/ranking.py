@@ -10,8 +10,6 @@ import numpy as np
 from thresher.errors import ParameterError, counted
 from thresher.rows import Labels
 
-__all__ = ["CutPoints", "Positives", "Tie", "midpoint", "rankings"]
-
 COLUMNS_PER_SORT = 16  # a cache line of float32
 
 

@@ -21,11 +21,6 @@ from thresher.evaluation.names import MEASURES, measures_of, read_measure
 from thresher.evaluation.ranking import Positives
 from thresher.rows import Labels
 
-__all__ = [
-    "Interval", "PairedTest", "Ranks", "bootstrap_intervals", "friedman_test", "macro_t_test",
-    "micro_sign_test", "paired_t_test", "share_interval",
-]  # fmt: skip
-
 
 class PairedTest(NamedTuple):
     """The difference between two systems on the same documents, and its significance."""

@@ -20,8 +20,6 @@ from thresher.text.linguistics import LanguageParameters
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
 
-__all__ = ["Comparison", "compare"]
-
 MEASURES = ("micro_f1", "macro_f1", "micro_break_even")
 
 

@@ -20,8 +20,6 @@ from thresher.model.source import Progress, no_progress
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
 
-__all__ = ["LearningCurve", "feature_curve", "learning_curve"]
-
 MEASURES = ("micro_f1", "macro_f1", "micro_error", "exact_match")
 SIZES = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 NUMBERS = (100, 300, 1_000, 3_000, 10_000, 30_000)

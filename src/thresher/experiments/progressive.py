@@ -15,8 +15,6 @@ from thresher.model.source import LabelledSource, Progress, no_progress
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
 
-__all__ = ["ProgressiveValidation", "progressive_validation"]
-
 
 @dataclass(frozen=True, eq=False)
 class ProgressiveValidation:

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
     from thresher.features import Features
 
-__all__ = ["CountedDocuments", "CrossValidation", "cross_validate", "make_splits"]
-
 PROTOCOLS = ("stratified", "k-fold", "hold-out")
 MEASURES = ("micro_f1", "macro_f1", "micro_break_even", "macro_break_even", "exact_match")
 

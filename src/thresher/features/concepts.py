@@ -37,8 +37,6 @@ from thresher.parameters import (
 from thresher.rows import Rows
 from thresher.state import require_field, require_tensor
 
-__all__ = ["Concepts"]
-
 LARGEST_COUNT = 2.0**24  # float32 represents all integers up to here
 # Folding in ends when no membership changes by more than this. The perplexity of unseen documents
 # of Reuters-21578 is then within 0.2 % of that after thousands of iterations.

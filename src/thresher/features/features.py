@@ -30,8 +30,6 @@ from thresher.state import component_state, require_field, require_tensor
 from thresher.text import BLOCKS, TextCounter
 from thresher.text.space import Counts
 
-__all__ = ["ALL_BLOCKS", "MOST_DOCUMENTS", "FeatureParameters", "Features", "Numbering"]
-
 Normalization = Literal["sum", "l2", "none"]
 Selection = Literal["chi-square", "information-gain"]
 

@@ -11,11 +11,6 @@ import numpy as np
 from thresher.errors import ParameterError, counted
 from thresher.rows import Labels, Rows
 
-__all__ = [
-    "SELECTIONS", "ChiSquare", "FeatureScores", "InformationGain", "chi_square",
-    "information_gain", "select",
-]  # fmt: skip
-
 _POOLS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "max": lambda scores, weights: scores.max(axis=1, initial=0.0),
     "mean": lambda scores, weights: scores @ weights,

@@ -16,8 +16,6 @@ from thresher.state import require_field, require_tensor
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["KINDS", "NO_BLOCK_WEIGHTS", "SCALINGS", "BlockWeights", "Strength", "validated_counts"]
-
 Norm = Literal["sum", "l1", "l2"]
 Weighting = Literal["binary", "frequency", "sqrt", "log", "tf-idf", "book"]
 KINDS = get_args(Weighting)

@@ -18,8 +18,6 @@ from thresher.learners._columns import by_columns
 from thresher.learners.scoring import run_cache_line_blocks
 from thresher.rows import Rows
 
-__all__ = ["Documents", "Events", "Fit"]
-
 LOWEST = -700.0  # log-odds below which e^-x would overflow
 
 

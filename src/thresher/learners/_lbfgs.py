@@ -10,8 +10,6 @@ import numpy as np
 from thresher.learners._events import Events, Fit
 from thresher.learners.scoring import run_cache_line_blocks
 
-__all__ = ["descend"]
-
 MEMORY = 6  # the last steps that the curvature is learned from
 SUFFICIENT = 1e-4  # the share of the promised descent that a step must bring
 HALVINGS = 40  # of a step, before no descent is possible any more

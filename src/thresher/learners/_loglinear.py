@@ -16,8 +16,6 @@ from thresher.learners._events import Events, Fit
 from thresher.learners._lbfgs import descend
 from thresher.learners.scoring import run_cache_line_blocks
 
-__all__ = ["Schedule", "select"]
-
 
 class Schedule(NamedTuple):
     """How to fit: the method, the largest number of iterations, and the tolerance."""

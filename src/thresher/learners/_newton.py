@@ -7,8 +7,6 @@ from typing import TypeVar
 
 import numpy as np
 
-__all__ = ["least"]
-
 HALVINGS = 30
 State = TypeVar("State")
 

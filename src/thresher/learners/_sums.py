@@ -13,8 +13,6 @@ from thresher.limits import LARGEST_SUM
 from thresher.rows import Labels, Rows
 from thresher.state import require_field
 
-__all__ = ["LEAST_COUNT", "SummingLearner"]
-
 LEAST_COUNT = 0.5  # the least number of documents assumed for a category and its complement
 
 

@@ -11,8 +11,6 @@ from thresher.learners.scoring import CompetingMixin, check_rows, narrowed
 from thresher.parameters import Choice, Number, parameter
 from thresher.rows import Rows
 
-__all__ = ["NaiveBayes"]
-
 EventModel = Literal["multinomial", "bernoulli"]
 
 

@@ -20,8 +20,6 @@ from thresher.parameters import ROUNDS, Choice, Flag, Number, Whole, parameter, 
 from thresher.rows import Rows
 from thresher.state import require_field, require_tensor
 
-__all__ = ["Rule", "StumpBoosting"]
-
 Variant = Literal["MH", "MR"]
 
 SMALLEST_SHARE_SHOWN = 1e-6  # in an explanation

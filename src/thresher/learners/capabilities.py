@@ -15,11 +15,6 @@ import numpy as np
 from thresher.examples import Examples
 from thresher.rows import Labels, Rows
 
-__all__ = [
-    "Budgeted", "ExplainedFeatures", "LateCategories", "Line", "Lines", "Mergeable", "Neighbours",
-    "Online", "Probabilistic", "Rules", "Tracking", "Trees", "Undoable",
-]  # fmt: skip
-
 
 @runtime_checkable
 class Online(Protocol):

@@ -26,8 +26,6 @@ from thresher.limits import LARGEST_WEIGHT
 from thresher.rows import Labels, Rows
 from thresher.state import require_tensor
 
-__all__ = ["GrowingLearner", "Table", "Tables"]
-
 ROWS_MOVED_AT_ONCE = 4096
 
 FEATURES, CATEGORIES, BOTH = "features", "categories", "both"

@@ -23,8 +23,6 @@ from thresher.parameters import Estimator
 from thresher.rows import Rows
 from thresher.state import require_field
 
-__all__ = ["Learner", "Progress", "Watch"]
-
 Progress = Callable[[str, int, float], None] | None
 """Called with the name of a stage, the documents it has seen, and the share that is done."""
 

@@ -15,8 +15,6 @@ from thresher.limits import LARGEST_SUM
 from thresher.rows import Labels, Rows
 from thresher.state import require_field
 
-__all__ = ["MajorityClass"]
-
 
 class MajorityClass(ProbabilisticMixin, GrowingLearner):
     r"""The most frequent category for every document: a baseline for every other learner.

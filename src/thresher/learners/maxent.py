@@ -21,8 +21,6 @@ from thresher.parameters import AUTO, ROUNDS, Choice, Flag, Number, Whole, param
 from thresher.rows import Labels, Rows
 from thresher.state import require_field, require_tensor
 
-__all__ = ["MaximumEntropy"]
-
 Method = Literal["lbfgs", "gis", "iis"]
 EventSpace = Literal["conditional", "joint"]
 Presence = Literal["strength", "presence"]

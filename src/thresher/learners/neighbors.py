@@ -18,8 +18,6 @@ from thresher.learners.scoring import ProbabilisticMixin, check_rows, run_cache_
 from thresher.parameters import N_JOBS, Choice, Whole, parameter
 from thresher.rows import Labels, Rows
 
-__all__ = ["NearestNeighbors", "Neighbor"]
-
 Vote = Literal["uniform", "similarity"]
 
 TIED = 1e-9  # as in the kernels, which are imported when used

@@ -15,8 +15,6 @@ from thresher.parameters import ROUNDS, Choice, Number, Whole, parameter, random
 from thresher.rows import Rows
 from thresher.state import require_tensor
 
-__all__ = ["MultilayerPerceptron"]
-
 Output = Literal["linear", "logistic"]
 
 

@@ -16,8 +16,6 @@ from thresher.parameters import ROUNDS, Choice, Flag, Number, parameter, random_
 from thresher.rows import Rows
 from thresher.state import require_tensor
 
-__all__ = ["BoostedPerceptrons"]
-
 Vote = Literal["outputs", "signs"]
 
 OUTPUTS_AT_ONCE = 10_000_000  # of units with separate votes

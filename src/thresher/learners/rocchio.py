@@ -14,8 +14,6 @@ from thresher.limits import LARGEST_WEIGHT
 from thresher.parameters import Flag, Number, parameter
 from thresher.rows import Rows
 
-__all__ = ["Rocchio"]
-
 
 class Rocchio(SummingLearner):
     r"""Rocchio's prototypes: the mean of the positive documents less that of the negative ones.

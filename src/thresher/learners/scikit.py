@@ -15,8 +15,6 @@ from thresher.learners.scoring import check_rows, linear_scores
 from thresher.parameters import Some, parameter
 from thresher.rows import Labels, Rows
 
-__all__ = ["LinearModel", "ScikitLearner", "is_classifier"]
-
 PROBABILITY_MARGIN = 1e-7  # from 0 and 1, whose odds are infinite
 
 

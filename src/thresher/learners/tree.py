@@ -20,7 +20,6 @@ from thresher.learners._trees import (
     Tree,
     concatenated,
     exact_weights,
-    grow_tree,
     information_gain,
     joined,
     leaves_in,
@@ -33,8 +32,6 @@ from thresher.limits import LARGEST_SUM
 from thresher.parameters import Choice, Number, Whole, parameter, random_seed
 from thresher.rows import Rows
 from thresher.state import require_tensor
-
-__all__ = ["DecisionTree", "Step", "Tree", "grow_tree", "information_gain"]
 
 Pruning = Literal["confidence", "validation", "cross-validation", "interpolation"]
 

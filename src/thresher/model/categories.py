@@ -15,8 +15,6 @@ from thresher.parameters import names_of
 from thresher.rows import Labels
 from thresher.state import LARGEST_WHOLE, require_field
 
-__all__ = ["Categories", "LabelLists", "decision_mode"]
-
 TYPES: dict[str, type] = {"str": str, "int": int, "bool": bool, "float": float}
 FORMS = ("one", "several", "indicator")
 MANY = (list, tuple, set, frozenset, np.ndarray)

@@ -19,8 +19,6 @@ from thresher.model.source import LabelledSource
 from thresher.parameters import Number
 from thresher.rows import Labels, Rows
 
-__all__ = ["CHANGES_ALLOWED", "Compaction", "ProbeDocuments", "compact"]
-
 # The share of decisions that may change. On held-out training documents of 20 Newsgroups, half as
 # many change, and three fifths of the features are removed.
 CHANGES_ALLOWED = 0.005

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from thresher.model.model import Model, Reading
     from thresher.model.second_look import SecondLook
 
-__all__ = ["explain", "rules_of", "strongest_features", "tree_of"]
-
 WORDS, RUNS, PARTS, FIELDS, CONCEPTS = range(len(ALL_BLOCKS))
 NAMED_FRACTION = 0.1  # the strongest run or concept is named if they are this much of a share
 # The second look's contribution is divided by the sum of the contributions of the words. If that is

@@ -7,8 +7,6 @@ from typing import Any, NamedTuple, Self
 
 from thresher.errors import counted, escaped
 
-__all__ = ["Change", "Explanation", "Near", "Share"]
-
 LINES_SHOWN = 10
 WORDS_PER_NEIGHBOR = 5
 

@@ -30,8 +30,6 @@ from thresher.rows import Labels, Rows
 if TYPE_CHECKING:
     from thresher.model.model import Model
 
-__all__ = ["DOCUMENTS_CHECKED", "Learned", "Update"]
-
 MOST_IN_PLACE = 1000  # documents learned in place; for more, the model is copied
 MOST_IN_MILLISECONDS = 2  # documents learned while readers wait
 MOST_ROUNDS = 5  # fewer if all new documents are decided right

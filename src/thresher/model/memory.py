@@ -19,8 +19,6 @@ from thresher.examples import Examples
 from thresher.rows import Labels, Rows
 from thresher.state import require_field, require_tensor
 
-__all__ = ["Memory", "Remembered", "Sample", "sampled"]
-
 UNLABELLED = -1  # the category under which documents without labels are remembered
 MOST_REMEMBERED = 10_000_000
 LARGEST_SCORE = float(np.finfo(np.float32).max)

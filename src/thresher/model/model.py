@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from thresher.model.single import SingleTextReader
     from thresher.model.source import LabelledSource
 
-__all__ = ["Assumption", "Model", "Reading", "check_will_be_probable"]
-
 NO_PROBABILITIES = (
     f"The model has no probabilities: train it with {param('calibrate', 'sigmoid')}, or "
     "learn them from labelled documents with tune and the same option."

@@ -20,8 +20,6 @@ from thresher.parameters import AUTO, THREADS, Choice, Flag, Kind, Some, Whole, 
 from thresher.text import TextCounter, TextParameters
 from thresher.text.linguistics import LanguageParameters, Linguistics
 
-__all__ = ["TrainingParameters", "is_auto"]
-
 Preset = Literal["best", "fast"]
 Mode = Literal["auto", "single-label", "multi-label"]
 

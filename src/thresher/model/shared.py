@@ -30,8 +30,6 @@ from thresher.model.model import Model
 from thresher.model.source import LabelledSource, timed
 from thresher.rows import Labels
 
-__all__ = ["ScoredBatch", "SharedModel", "Tested", "scored_batches"]
-
 R = TypeVar("R")
 TEXTS_WITHOUT_BATCHES = 1000  # longer lists are cut into batches
 Values = Callable[[Model, np.ndarray], np.ndarray]  # of documents by categories, given scores

@@ -20,8 +20,6 @@ from thresher.text.vocabulary import MOST_SURFACE_FORMS, SurfaceForms
 if TYPE_CHECKING:
     from thresher.model.model import Model
 
-__all__ = ["CompiledCounter", "SingleTextReader", "Workspace"]
-
 # Longer texts are read as batches are, which costs them nothing that is noticed.
 MOST_CHARACTERS = 1 << 15
 LEAST_CHARACTERS = 1 << 11  # for which a workspace has room from the start

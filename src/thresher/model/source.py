@@ -16,11 +16,6 @@ from thresher.fields import Fields, as_text, field_columns
 from thresher.model.categories import Categories, LabelLists
 from thresher.rows import Labels, Rows
 
-__all__ = [
-    "LabelledSource", "Progress", "Watch", "encode_labels", "no_progress", "open_source",
-    "timed", "without_zero_weights",
-]  # fmt: skip
-
 Progress = Callable[[str, int, float | None], None]
 """Called with the stage, the number of documents processed, and the share done or None."""
 

@@ -40,8 +40,6 @@ from thresher.model.second_look import SecondLook
 from thresher.parameters import Whole
 from thresher.state import LARGEST_WHOLE, Parts, component_state, require_field
 
-__all__ = ["load_model", "read_model", "save_model", "write_model"]
-
 log = logging.getLogger("thresher")
 
 FORMAT_VERSION = 2

@@ -39,11 +39,6 @@ from thresher.model.source import (
 )
 from thresher.rows import Labels, Rows
 
-__all__ = [
-    "assume", "count_documents", "fold_features", "fold_numbers", "labelled", "model_for_stream",
-    "new_model", "train", "train_on_counts",
-]  # fmt: skip
-
 MOST_DUAL_VARIABLES = limits.MOST_WEIGHT_BYTES // 4  # documents times categories of a linear SVM
 LEAST_DOCUMENTS_FOR_LOOK = 500  # needed for second_look="auto" to learn a second look
 TEXTS_PER_COUNT = 1000  # texts that are counted together

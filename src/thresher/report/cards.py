@@ -14,8 +14,6 @@ from thresher.report.curves import ThresholdCurve
 from thresher.report.markup import count, name, percent
 from thresher.report.report import Words
 
-__all__ = ["Ground", "card_id", "cards"]
-
 MAX_NAME_IN_TWO_COLUMNS, MAX_WORD_IN_TWO_COLUMNS = 30, 16  # characters, on a phone
 MOST_CONFUSED = 6  # categories listed for each kind of error
 

@@ -13,11 +13,6 @@ from thresher.errors import counted
 from thresher.report.curves import ThresholdCurve
 from thresher.report.markup import escape, percent, short, tag
 
-__all__ = [
-    "corrections_chart", "learning_chart", "precision_recall_chart", "precision_recall_frame",
-    "reliability_chart", "size_chart",
-]  # fmt: skip
-
 # The width of a chart in units is about that of a phone in pixels, so that text is not scaled down.
 WIDTH, HEIGHT = 340, 240
 LEFT, RIGHT, TOP, BOTTOM = 44, 14, 12, 34

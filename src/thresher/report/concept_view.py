@@ -18,8 +18,6 @@ from thresher.model.source import LabelledSource, Progress, no_progress
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
 
-__all__ = ["Concept", "ConceptView", "Example", "Influence"]
-
 LEAST_SHARE = 0.01  # smallest P(z|d) or P(z|w) that is listed
 LEAST_CHANCE = 1e-3  # smallest P(w|z) of a listed word, as a fraction of the likeliest word's
 WORDS_PER_TEXT = 25  # words of a concept that make a text to categorize

@@ -19,8 +19,6 @@ from thresher.report.markup import breakable, escape, name, short, signed
 if TYPE_CHECKING:
     from thresher.report.concept_view import Concept, ConceptView, Example
 
-__all__ = ["concept_page", "write_concept_page"]
-
 MOST_CARDS, FEWEST_CARDS_OF_MODEL = 1000, 50  # concepts with a card
 MOST_COLOURS = 8  # categories that have a colour
 MOST_CATEGORIES = 250  # in the table of categories

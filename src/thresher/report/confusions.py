@@ -12,8 +12,6 @@ import numpy as np
 from thresher.evaluation import Evaluation
 from thresher.evaluation.measures import exactly_right
 
-__all__ = ["Confusions", "confusions"]
-
 
 @dataclass(frozen=True)
 class Confusions:

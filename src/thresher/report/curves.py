@@ -10,8 +10,6 @@ from thresher.decisions import Decisions
 from thresher.evaluation import Evaluation
 from thresher.evaluation.ranking import CutPoints, midpoint, rankings
 
-__all__ = ["ThresholdCurve", "deciding_scores", "threshold_curves"]
-
 
 class ThresholdCurve(NamedTuple):
     """Decisions in a category at increasing thresholds; the last assigns nothing."""

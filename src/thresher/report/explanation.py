@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-__all__ = ["explanation_fragment", "explanation_page", "explanation_text"]
-
 MOST_LINES, MOST_ROWS = 10, 20  # features, or neighbours, listed in the terminal, and in HTML
 WORD_HEADINGS = ["share", "strength", "weight", "feature"]  # if only words are counted
 PORTIONS = "parts", "runs", "concepts"  # that a word's share includes, beside its own

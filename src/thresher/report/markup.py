@@ -11,12 +11,6 @@ from typing import Any
 
 from thresher.errors import counted
 
-__all__ = [
-    "arrow", "attributes", "bars", "breakable", "count", "escape", "heading", "listed", "name",
-    "not_shown", "page", "percent", "picker", "resource", "row", "sections", "sentence", "short",
-    "side_by_side", "signed", "sortable_table", "table", "tag",
-]  # fmt: skip
-
 EARLY = '<script>document.documentElement.classList.add("js")</script>'  # before drawing
 LONGEST_NAME = 60  # characters of a category or of a word that are shown
 LONGEST_UNBROKEN_NAME = 24  # letters that fit into a line on a phone

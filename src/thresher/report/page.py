@@ -23,8 +23,6 @@ from thresher.report.report import Report, with_cards
 from thresher.report.verdict import MIN_DOCUMENTS, figures, intervals_of, is_one_each, sentences
 from thresher.report.worst import WrongDecision
 
-__all__ = ["build"]
-
 MOST_POINTS, FEWEST_POINTS, ALL_POINTS = 200, 30, 20_000  # of a curve, and of all together
 MOST_ROWS = 1000  # categories in the table
 MIN_ROWS_TO_FILTER = 8

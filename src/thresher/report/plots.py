@@ -13,8 +13,6 @@ from thresher.experiments.curves import LearningCurve
 from thresher.experiments.progressive import ProgressiveValidation
 from thresher.files import check_writable, replace_file
 
-__all__ = ["COLOURS", "check_plot", "new_figure", "plot", "save_figure"]
-
 COLOURS = ("#8c5a2b", "#2b6f8c", "#5a8c2b", "#8c2b5a")
 
 

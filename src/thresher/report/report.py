@@ -23,8 +23,6 @@ from thresher.report.worst import WorstErrors, WrongDecision
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
 
-__all__ = ["Report", "Words", "with_cards", "write_report"]
-
 MOST_CARDS = 250  # categories with a card
 MOST_WORDS = 12  # for a category, and against it
 

@@ -12,9 +12,7 @@ from thresher.errors import counted, escaped
 from thresher.report.markup import attributes, escape, resource, short, tag
 
 if TYPE_CHECKING:
-    from thresher.learners.tree import Tree
-
-__all__ = ["tree_svg", "tree_text"]
+    from thresher.learners._trees import Tree
 
 Names = Mapping[int, str] | Sequence[str]
 

@@ -15,8 +15,6 @@ from thresher.report.cards import Ground, linked
 from thresher.report.curves import deciding_scores
 from thresher.report.markup import arrow, count, name, percent
 
-__all__ = ["certainty", "figures", "intervals_of", "is_one_each", "sentences", "weakest"]
-
 FEWEST_RESAMPLES, MOST_RESAMPLES = 100, 1000  # of the bootstrap
 MOST_RESAMPLED_DOCUMENTS = 20_000_000  # in all resamples together
 MIN_DOCUMENTS, MAX_INTERVAL_WIDTH = 30, 0.2  # otherwise there are too few documents to judge

@@ -17,8 +17,6 @@ from thresher.report.markup import short
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
 
-__all__ = ["WorstErrors", "WrongDecision", "excerpt"]
-
 T = TypeVar("T")
 
 LONGEST_EXCERPT = 1500  # characters of a document that are shown

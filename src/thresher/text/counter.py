@@ -42,8 +42,6 @@ from thresher.text.tokens import (
 from thresher.text.turns import Turns, in_turns
 from thresher.text.vocabulary import MOST_SURFACE_FORMS, SurfaceForms, grown
 
-__all__ = ["FORMAT_VERSION", "HASH_VERSION", "MOST_CELLS", "TextCounter"]
-
 # The versions of a counter's `state`. Counters of version 2 split words at combining marks, treat a
 # stretch of Chinese as one word, and do not normalize texts to NFC.
 FORMAT_VERSION, OLD_VERSION = 3, 2

@@ -12,8 +12,6 @@ from typing import Any, Self
 from thresher.errors import MissingExtra, ModelError, ParameterError, missing_extra, param
 from thresher.parameters import Estimator, Flag, Some, Text, parameter
 
-__all__ = ["LANGUAGES", "WORD_CLASSES", "LanguageParameters", "Linguistics", "stop_words"]
-
 Step = Callable[[list[str]], list[str | None]]
 _declare = partial(parameter, panel="Text")
 

@@ -9,8 +9,6 @@ from thresher.errors import ParameterError, param
 from thresher.fields import PLACES, Fields, field_names
 from thresher.parameters import AUTO, Choice, Estimator, Flag, Pair, Some, Text, Whole, parameter
 
-__all__ = ["LINGUISTICS", "Folding", "TextParameters"]
-
 Cutting = Literal["words", "book", "whitespace"]
 Splitting = Literal["whitespace", "words"]
 

@@ -21,8 +21,6 @@ import numpy as np
 from thresher._kernels import patterns as kernels
 from thresher.errors import ParameterError, param
 
-__all__ = ["Pattern", "compiled"]
-
 MOST_CHARACTERS = 5_000  # of a pattern
 MOST_INSTRUCTIONS = 1_500  # the maximum number of steps for each character of the text
 MOST_WRITTEN = 4 * MOST_INSTRUCTIONS  # including unreachable instructions

@@ -18,8 +18,6 @@ from thresher.text.vocabulary import fold
 if TYPE_CHECKING:
     from thresher.text.counter import TextCounter, Workspace
 
-__all__ = ["Entry", "Piece", "Places", "find_places"]
-
 _NOT_SPACES = re.compile(r"\S+")
 
 

@@ -9,9 +9,6 @@ import numpy as np
 
 from thresher._kernels.text import EXTENDING
 
-__all__ = ["CONTEXTUAL", "FAR", "IN_CONTEXT", "UNSETTLED", "classified", "composed"]
-__all__ += ["composed_places", "traits_table"]
-
 # Letters that `str.lower` does not map to one fixed character: the first becomes two characters,
 # the second depends on adjacent letters. Texts with them are lower-cased before tokenization.
 CONTEXTUAL = "İΣ"

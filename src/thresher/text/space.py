@@ -16,8 +16,6 @@ from thresher.state import require_tensor
 from thresher.text.tokens import Tokens
 from thresher.text.vocabulary import MOST_WORDS, Vocabulary, grown, hash_words, n_slots
 
-__all__ = ["BLOCKS", "Counts", "HashedSpace", "Kinds", "Runs", "Space"]
-
 BLOCKS = ("words", "runs", "parts", "fields")
 GAP_NAME = "_"  # in the name of a run
 MOST_CANDIDATES = 1_000_000  # items that wait for a column; if there are more, half are forgotten

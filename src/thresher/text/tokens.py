@@ -21,8 +21,6 @@ from thresher.text import scripts
 if TYPE_CHECKING:
     from thresher.text.patterns import Pattern
 
-__all__ = ["CHARACTERS", "PAIRS", "RULES", "STRETCHES", "Buffers", "Tokenizer", "Tokens", "buffer"]
-__all__ += ["characters_of", "checked_texts", "chunks", "encode", "padded"]
 
 CHUNK_CHARACTERS = 1 << 18  # cut at a time, so that the buffers stay in the processor's cache
 MOST_TOKEN_CHARACTERS = 1 << 30  # without a separator: positions in a buffer have 32 bits

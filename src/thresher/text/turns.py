@@ -11,8 +11,6 @@ from typing import TypeVar
 
 from thresher.engine import engine_for
 
-__all__ = ["Turns", "in_turns"]
-
 R = TypeVar("R")
 
 

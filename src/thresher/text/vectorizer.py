@@ -18,8 +18,6 @@ from thresher.text.vocabulary import sorted_order
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["TextVectorizer"]
-
 KINDS = ("words", "parts", "fields")
 
 

@@ -17,8 +17,6 @@ from thresher.text.tokens import Tokens, buffer, padded
 if TYPE_CHECKING:
     from thresher.text.space import Counts, Space
 
-__all__ = ["SurfaceForms", "Vocabulary", "fold", "grown", "hash_words", "n_slots", "sorted_order"]
-
 MOST_WORDS = 1 << 30  # so that twice a word number plus one has 32 bits
 MOST_SURFACE_FORMS = 1 << 20  # in a cache; a larger one is emptied and filled again
 

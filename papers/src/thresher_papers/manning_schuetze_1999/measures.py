@@ -14,10 +14,10 @@ from thresher.errors import ParameterError
 from thresher.evaluation.measures import evaluate
 from thresher.examples import Examples
 from thresher.learners._pruning import best_size, cut
-from thresher.learners._trees import leaves_of, smoothed
+from thresher.learners._trees import Tree, grow_tree, information_gain, leaves_of, smoothed
 from thresher.learners.maxent import MaximumEntropy
 from thresher.learners.neighbors import NearestNeighbors
-from thresher.learners.tree import DecisionTree, Tree, grow_tree, information_gain
+from thresher.learners.tree import DecisionTree
 from thresher.rows import Rows
 from thresher.text import TextCounter
 from thresher_papers._running import Documents, numbered

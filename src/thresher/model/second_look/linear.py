@@ -13,8 +13,6 @@ from thresher.learners._newton import least
 from thresher.limits import LARGEST_SUM, LARGEST_WEIGHT
 from thresher.state import require_field, require_tensor
 
-__all__ = ["Linear", "check_width", "log_odds", "weighted_pairs"]
-
 PULL = 1.0  # L2 penalty of the weights of standardised features; scikit-learn's 1 / C
 ENOUGH = 1e-10  # the relative decrease of the loss below which fitting stops
 MOST_STEPS = 100

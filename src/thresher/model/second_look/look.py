@@ -23,8 +23,6 @@ from thresher.model.second_look.trees import BoostedTrees
 from thresher.rows import Labels, Rows
 from thresher.state import component_state, require_field, require_tensor
 
-__all__ = ["Kind", "SecondLook", "Unseen"]
-
 Kind = Literal["trees", "linear"]
 Judge = BoostedTrees | Linear
 JUDGES: dict[str, type[BoostedTrees] | type[Linear]] = {"trees": BoostedTrees, "linear": Linear}

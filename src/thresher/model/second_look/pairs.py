@@ -13,8 +13,6 @@ from thresher.errors import ModelError
 from thresher.rows import Labels, Rows
 from thresher.state import require_field, require_tensor
 
-__all__ = ["MOST_CANDIDATES", "Candidates", "Pairs", "candidates_of"]
-
 MOST_CANDIDATES = 12  # categories of a document; 8 or 20 are as good, by cross-validation
 STEPS = 30  # of Newton's method; a dozen are enough
 LARGEST = 1e15  # number of a model file

@@ -15,8 +15,6 @@ from thresher.limits import LARGEST_WEIGHT
 from thresher.model.second_look.linear import check_width, log_odds, weighted_pairs
 from thresher.state import require_field, require_tensor
 
-__all__ = ["BoostedTrees"]
-
 N_ROUNDS = 150
 RATE = 0.06  # the learning rate
 MOST_LEAVES = 24
