@@ -19,8 +19,7 @@ from thresher.cli.main import app
 from thresher.errors import ModelError, ParameterError
 from thresher.examples import Examples
 from thresher.learners import _pruning as pruning
-from thresher.learners._trees import exact_weights, leaves_of
-from thresher.learners.tree import Tree, grow_tree, information_gain
+from thresher.learners._trees import Tree, exact_weights, grow_tree, information_gain, leaves_of
 from thresher.report import tree_svg, tree_text
 from thresher.report.markup import short
 from thresher.rows import Labels
