@@ -63,6 +63,8 @@ def inspect(
         return
     from rich.table import Table
 
+    from thresher.learners.capabilities import Rules, Trees
+
     terminal = common.console()
     facts = Table.grid(padding=(0, 2))
     facts.add_column(justify="right", no_wrap=True)
@@ -70,9 +72,9 @@ def inspect(
         facts.add_row(key.replace("_", " "), common.text(_short(value)))
     terminal.print(facts)
     if any(any(sides) for sides in words.values()):
-        has_rules = hasattr(categorizer.learner_, "rules")
+        has_rules = isinstance(categorizer.learner_, Rules)
         terminal.print(_rule_table(words) if has_rules else _word_table(words))
-        if hasattr(categorizer.learner_, "tree"):
+        if isinstance(categorizer.learner_, Trees):
             common.show("Every category is a tree: --category NAME --tree shows it.")
 
 
