@@ -23,12 +23,18 @@ from thresher.documents.labels import (
     value_text,
 )
 from thresher.documents.records import Opening, Records
-from thresher.errors import DocumentError, escaped, param
+from thresher.errors import DocumentError, counted, escaped, param
 from thresher.fields import MARK
 
 MOST_LISTED = 100  # skipped documents described by a sentence; all are counted
 NOT_A_TEXT = "is {}, where a text is expected"
 NO_SPAN = (0, 0)  # of a document whose record is not kept
+QUOTE_NOTES = {
+    "literal": "{location}: from here on, quotes in {lines} are ordinary characters, because the "
+    "quoted cell would have held complete rows (" + param("quoting", "minimal") + " reads it so)",
+    "swallowed": "{location}: {lines} that look like complete rows are inside quoted cells, from "
+    "here on; if quotes are ordinary characters in this file, set " + param("quoting", "none"),
+}
 MOST_GATHERED = 10_000  # documents in a batch of documents that are read individually
 
 
@@ -207,6 +213,8 @@ class Reading:
         self.n_documents = 0
         self.n_labelled = 0
         self.decoding_errors = 0
+        self.encodings: dict[str, str] = {}
+        self.quotes: dict[str, tuple[str, int]] = {}
         self.n_fields = 0  # the number of text columns of the current source that are fields
         self.position: Callable[[], int] = int  # bytes read of the current source
         self.opening: Opening | None = None  # of the first file, if records are kept
@@ -218,6 +226,39 @@ class Reading:
     @property
     def keeps_records(self) -> bool:
         return self.request.reject is not None
+
+    @property
+    def was_mail(self) -> bool:
+        """Whether the model was trained on files that were read as mail for the given format."""
+        familiar = self.request.familiar
+        return self.request.format is None and familiar is not None and familiar.format == "eml"
+
+    @property
+    def _mail_format(self) -> str | None:
+        return "eml" if self.request.format == "eml" or self.was_mail else None
+
+    def assume(self, name: str, encoding: str) -> None:
+        """Note the encoding that was recognized in a file."""
+        self.encodings[name] = encoding
+
+    def note_quotes(self, kind: str, location: str, n: int) -> None:
+        """Note lines with quotes that may not be meant as such, and the first location."""
+        first, n_before = self.quotes.get(kind, (location, 0))
+        self.quotes[kind] = first, n_before + n
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about what was assumed of encodings and quotes."""
+        notes = []
+        for encoding in dict.fromkeys(self.encodings.values()):
+            names = [name for name, other in self.encodings.items() if other == encoding]
+            more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
+            other = param("encoding", "...")
+            notes.append(f"{names[0]}{more}: not UTF-8; read as {encoding} ({other} for another)")
+        for kind, (location, n) in self.quotes.items():
+            lines = counted(n, "line")
+            notes.append(QUOTE_NOTES[kind].format(location=location, lines=lines))
+        return list(map(escaped, notes))
 
     def open(self, location: str, opening: Opening) -> None:
         """Store the opening of the first file; raise an error if a later file has another."""
@@ -260,7 +301,8 @@ class Reading:
         self.n_fields = len(self.request.fields)
         if self.columns is None or self.columns.note:
             columns = choose_columns(location, available, self.request, usual)
-            self.columns = replace(columns, separator=self.request.label_separator or None)
+            separator = self.request.label_separator or None
+            self.columns = replace(columns, separator=separator, format=self._mail_format)
         else:
             check_columns(location, available, (*self.columns.names, *self.keep))
         return self.columns
@@ -283,8 +325,13 @@ class Reading:
         check_columns(location, [*available, *filter(None, [labels])], request.named)
         if request.labels is False:
             labels = None
+        familiar = request.familiar
+        if familiar is not None and set(familiar.text) <= set(available):
+            usual = familiar.text
         text, self.n_fields = request.fields_first(request.text or usual), len(request.fields)
-        self.columns = Columns(text, labels, request.label_separator or None, note=note)
+        self.columns = Columns(
+            text, labels, request.label_separator or None, note=note, format=self._mail_format
+        )
         return self.columns
 
     def extra_values_of(self, columns: Columns, texts: Sequence[Any], labels: Any) -> list[Any]:

@@ -35,6 +35,7 @@ class Columns:
     separator: str | None = None  # of several labels in a string
     guessed: frozenset[str] = frozenset()  # which of "text", "labels" and "separator"
     note: str = ""  # describes the columns of formats without named ones
+    format: str | None = None  # "eml" if files without a known suffix were read as mail
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -70,6 +71,15 @@ class Request:
     )
     fields: tuple[str, ...] = ()  # the text columns that are fields
     reject: Callable[[bytes], object] | None = None  # receives skipped records; batches keep others
+    format: str | None = None  # None: by the name or the content
+    encoding: str | None = None  # None: recognized
+    quoting: str | None = None  # of tables: "minimal", "none" or None
+    max_document_mb: int | None = None
+
+    @property
+    def longest(self) -> int | None:
+        """The largest number of bytes of a document; `None` for the default."""
+        return None if self.max_document_mb is None else self.max_document_mb << 20
 
     @property
     def named(self) -> tuple[str, ...]:

@@ -24,10 +24,11 @@ from thresher.documents.batch import (
     to_arrow,
 )
 from thresher.documents.columns import Columns, Request
-from thresher.documents.formats import FORMATS, READERS
+from thresher.documents.encodings import check_encoding
+from thresher.documents.formats import FORMATS, MAIL, READERS
 from thresher.documents.labels import LONE_SURROGATES, labels_of, value_text
 from thresher.documents.records import Opening
-from thresher.documents.streams import STDIN, format_of_bytes, format_of_name, name_of, open_stream
+from thresher.documents.streams import STDIN, format_of_name, format_of_stream, name_of, open_stream
 from thresher.errors import DocumentError, ParameterError, counted, param, reason
 
 __all__ = [
@@ -55,7 +56,12 @@ class Documents:
     n_skipped, skipped : int, list of str
         The number of skipped documents, and a sentence about each of the first hundred.
     decoding_errors : int
-        The number of documents with text that is not UTF-8, which was replaced.
+        The number of documents with bytes that are no text in the encoding of the file, which were
+        replaced.
+    encodings : dict
+        The encodings that were recognized, by file; files in UTF-8 are not listed.
+    notes : list of str
+        Sentences about what was assumed of encodings and quotes.
     bytes_read, bytes_total : int or None
         The number of (compressed) bytes read and of all files; `bytes_total` is `None` if it is not
         known.
@@ -155,6 +161,8 @@ class Documents:
     skipped: list[str] = _from_reading("skipped")
     n_skipped: int = _from_reading("n_skipped")
     decoding_errors: int = _from_reading("decoding_errors")
+    encodings: dict[str, str] = _from_reading("encodings")
+    notes: list[str] = _from_reading("notes")
 
 
 def read_documents(
@@ -168,6 +176,9 @@ def read_documents(
     batch_size: int | None = None,
     familiar: Columns | None = None,
     keep: Sequence[str] | None = None,
+    encoding: str | None = None,
+    quoting: str | None = None,
+    max_document_mb: int | None = None,
 ) -> Documents:
     """Read documents from files, folders, standard input, tables or pairs, batch by batch.
 
@@ -201,6 +212,16 @@ def read_documents(
     keep : sequence of str, default None
         Columns to copy to `Batch.extra_columns`. If it is not None, even if empty, batches also
         list skipped documents in `Batch.skipped`, and may have no others.
+    encoding : str, default None
+        The encoding of text files, such as "cp1252". By default UTF-8, UTF-16 with a byte order
+        mark, or recognized by the first bytes outside ASCII; see `Documents.encodings`.
+    quoting : {"minimal", "none"}, default None
+        Whether a quote at the beginning of a cell of a CSV or TSV file opens a quoted cell, or
+        quotes are ordinary characters. By default "minimal"; but if each line inside a quoted cell
+        of a TSV file is a complete row, its quote is an ordinary character.
+    max_document_mb : int, default None
+        The largest size of a document, line or row in megabytes, also after decompression; 128 by
+        default. A compressed Parquet file may have eight times as much.
 
     Examples
     --------
@@ -216,8 +237,11 @@ def read_documents(
     if label_separator is None and familiar is not None:
         label_separator = familiar.separator
     extra = None if keep is None else tuple(dict.fromkeys(keep))
-    request = Request(names, labels, label_separator, on_error, batch_size, familiar, extra)
-    _check(request, format)
+    request = Request(
+        names, labels, label_separator, on_error, batch_size, familiar, extra,
+        format=format, encoding=encoding, quoting=quoting, max_document_mb=max_document_mb,
+    )  # fmt: skip
+    _check(request)
     return Documents(_sources(source, format), request)
 
 
@@ -253,7 +277,7 @@ def from_texts(
             f"{counted(len(texts), 'text')} cannot have labels for {len(labels)}; give one each."
         )
     request = Request(batch_size=batch_size)
-    _check(request, None)
+    _check(request)
     return Documents([Source("the texts", partial(_read_texts, texts, labels))], request)
 
 
@@ -349,27 +373,44 @@ def _file_source(path: str, format: str | None) -> Source:
 
 
 def _read_file(path: str, format: str | None, reading: Reading) -> Iterator[Batch]:
-    with open_stream(path) as stream:
+    request = reading.request
+    with open_stream(path, request.longest) as stream:
         reading.position = lambda: stream.position
         name = format or format_of_name(path)
-        kind = READERS[name or format_of_bytes(stream.head, reading.request.named)]
+        if name is None:
+            is_mail_file = reading.was_mail and path != STDIN
+            name = (
+                "eml" if is_mail_file else format_of_stream(stream, request.encoding, request.named)
+            )
+        kind = READERS[name]
+        if kind.is_text and name not in MAIL:
+            stream.convert(request.encoding, partial(reading.assume, stream.name))
         if kind.is_text and (what := stream.why_not_text()):
             raise DocumentError(f"{stream.name}: {what}.")
         read = getattr(import_module(f"thresher.documents.{kind.module}"), kind.function)
         yield from read(stream, reading)
 
 
-def _check(request: Request, format: str | None) -> None:
+def _check(request: Request) -> None:
     if request.on_error not in ("stop", "skip"):
         raise ParameterError(
             f'{param("on_error")} is {request.on_error!r}; it must be "stop" or "skip".'
         )
-    if format is not None and format not in FORMATS:
+    if request.format not in (None, *FORMATS):
         known = ", ".join(FORMATS)
-        raise ParameterError(f"{param('format')} is {format!r}; it must be one of {known}.")
+        raise ParameterError(f"{param('format')} is {request.format!r}; it must be one of {known}.")
     if not isinstance(request.labels, str) and request.labels not in (None, False):
         raise ParameterError(
             f"{param('labels')} is {request.labels!r}; it must name one column, or be False."
         )
     if request.batch_size is not None and request.batch_size < 1:
         raise ParameterError(f"batch_size is {request.batch_size}; it must be at least 1, or None.")
+    check_encoding(request.encoding)
+    if request.quoting not in (None, "minimal", "none"):
+        raise ParameterError(
+            f'{param("quoting")} is {request.quoting!r}; it must be "minimal" or "none".'
+        )
+    if request.max_document_mb is not None and request.max_document_mb < 1:
+        raise ParameterError(
+            f"{param('max_document_mb')} is {request.max_document_mb}; it must be at least 1."
+        )

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import islice
+from functools import partial
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from thresher.documents import mail
 from thresher.documents.batch import Batch, Reading, Record, Source
 from thresher.documents.columns import Columns
-from thresher.documents.formats import READERS
-from thresher.documents.streams import format_of_name, open_stream
+from thresher.documents.formats import MAIL, READERS
+from thresher.documents.streams import format_of_name, is_mail, open_stream
 from thresher.errors import DocumentError, reason
 
 
@@ -21,6 +22,10 @@ class Entry(NamedTuple):
 
     path: str
     category: str | None
+
+    def kind(self, format: str | None) -> str | None:
+        """Return the format of the file by its name, or "eml" if that is the given format."""
+        return "eml" if format == "eml" else format_of_name(self.path)
 
 
 def list_folder(folder: str) -> list[Entry]:
@@ -46,7 +51,7 @@ def _stop(error: OSError) -> None:
 
 def is_tables(entries: list[Entry]) -> bool:
     """Return True if the files are tables rather than documents."""
-    return all(entry.category is None and _holds_many(_kind(entry, None)) for entry in entries)
+    return all(entry.category is None and _holds_many(entry.kind(None)) for entry in entries)
 
 
 def _holds_many(kind: str | None) -> bool:
@@ -59,8 +64,9 @@ def folder_source(folder: str, entries: list[Entry], format: str | None) -> Sour
     note = "each file is a document; " + ("its folder is the label" * has_categories or "no labels")
 
     def read(reading: Reading) -> Iterator[Batch]:
-        text_columns = _text_columns(entries, format, reading)
-        columns = reading.set_columns(folder, note, has_categories, *text_columns)
+        headers = _mail_columns(entries, format, reading)
+        available = (headers, mail.USUAL) if headers else ()
+        columns = reading.set_columns(folder, note, has_categories, *available)
 
         def records() -> Iterator[Record]:
             done = 0
@@ -70,7 +76,7 @@ def folder_source(folder: str, entries: list[Entry], format: str | None) -> Sour
                     yield reading.skip(entry.path, "the file stands in no category's folder")
                     continue
                 try:
-                    yield from _records(entry, _kind(entry, format), columns, reading)
+                    yield from _records(entry, entry.kind(format), columns, reading)
                     done += os.path.getsize(entry.path)
                 except OSError as error:
                     yield reading.refuse(entry.path, f"the file cannot be read ({reason(error)})")
@@ -81,23 +87,22 @@ def folder_source(folder: str, entries: list[Entry], format: str | None) -> Sour
     return Source(folder, read, size)
 
 
-def _text_columns(
-    entries: list[Entry], format: str | None, reading: Reading
-) -> tuple[list[str], tuple[str, ...]]:
-    """Return the available text columns and the default ones; those of mail if any file is mail."""
-    mails = (entry.path for entry in entries if _kind(entry, format) in ("eml", "mbox"))
-    first = list(islice(mails, mail.SAMPLE))
-    if not first:
-        return ["text"], ("text",)
-    messages = []
-    for path in first:
-        with suppress(OSError, DocumentError), open_stream(path) as stream:
+def _mail_columns(entries: list[Entry], format: str | None, reading: Reading) -> list[str]:
+    """Return the columns of mail; none if no file is mail.
+
+    Files are mail by their names, by the format that a model was trained on, or if most of a
+    sample of the files without a known suffix are mail by their content.
+    """
+    named = [entry for entry in entries if entry.kind(format) in MAIL]
+    unnamed = [entry for entry in entries if entry.kind(format) is None]
+    step = -(-len(unnamed) // mail.SAMPLE) or 1
+    messages, n_recognized = [], 0
+    for entry in (*named[: mail.SAMPLE], *unnamed[::step]):
+        with suppress(OSError, DocumentError), open_stream(entry.path) as stream:
             messages.append(stream.head)
-    return mail.headers_of(messages, reading), mail.USUAL
-
-
-def _kind(entry: Entry, format: str | None) -> str | None:
-    return "eml" if format == "eml" else format_of_name(entry.path)
+            n_recognized += entry.kind(format) is None and is_mail(stream.head)
+    is_mail_folder = named or reading.was_mail or 2 * n_recognized > len(unnamed[::step])
+    return mail.headers_of(messages, reading) if is_mail_folder else []
 
 
 def _records(
@@ -109,7 +114,7 @@ def _records(
 
     def record(location: str, data: bytes) -> Record:
         try:
-            if kind in ("eml", "mbox"):
+            if kind in MAIL:
                 values: Sequence[Any] = mail.message_texts(data, names)
             else:
                 text = data.decode("utf-8", "surrogateescape")
@@ -128,7 +133,16 @@ def _records(
     if os.path.exists(entry.path) and not os.path.isfile(entry.path):
         yield reading.refuse(entry.path, "is neither a file nor a folder")
         return
-    with open_stream(entry.path) as stream:
+    request = reading.request
+    with open_stream(entry.path, request.longest) as stream:
+        if (
+            kind is None
+            and columns.text != ("text",)
+            and (reading.was_mail or is_mail(stream.head))
+        ):
+            kind = "eml"
+        if kind not in MAIL:
+            stream.convert(request.encoding, partial(reading.assume, entry.path))
         if what := stream.why_not_text():
             yield reading.refuse(entry.path, what)
         elif kind == "mbox":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["FORMATS", "READERS", "Format"]
+__all__ = ["FORMATS", "MAIL", "READERS", "Format"]
 
 
 class Format(NamedTuple):
@@ -39,3 +39,4 @@ READERS = {
     "eml": Format(".eml", "mail", "read_eml", (".eml",), holds_many=False),
 }
 FORMATS = (*READERS, "folder")
+MAIL = ("mbox", "eml")  # their texts declare their encodings

@@ -1,0 +1,148 @@
+"""Encodings of text files: recognized, and converted to UTF-8 while the file is read.
+
+A file is UTF-8 unless it begins with the byte order mark of UTF-16 or UTF-32, or its first bytes
+outside ASCII are not UTF-8. Most such files are Windows-1252, as Excel saves tables in Western
+Europe. Where the letters are mostly outside ASCII, charset-normalizer recognizes the encoding.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable
+
+from thresher.errors import ParameterError, param
+
+__all__ = ["BYTE_ORDER_MARK", "UTF8", "Converter", "check_encoding", "encoding_of", "marked"]
+
+UTF8, WESTERN = "utf-8", "cp1252"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# UTF-32 first, because its mark begins with that of UTF-16.
+MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16",
+}  # fmt: skip
+SAMPLE = 1 << 16  # bytes from which the encoding is recognized, from the first one outside ASCII
+CONTEXT = 1 << 10  # bytes before it
+VALID_PER_INVALID = 0.5  # characters of valid UTF-8 for each invalid byte, in damaged UTF-8
+OTHERS = ["cp1251", "koi8_r", "cp1253", "cp1255", "cp1256", "shift_jis", "euc_jp", "gb18030",
+          "big5", "euc_kr"]  # fmt: skip
+
+_LONE = re.compile("[\ud800-\udfff]")
+
+
+def _replaced(error: UnicodeError) -> tuple[str, int]:
+    """Decode bytes as a lone surrogate, which readers count and replace."""
+    assert isinstance(error, UnicodeDecodeError)
+    return "\udcff", error.end
+
+
+codecs.register_error("thresher.replaced", _replaced)
+
+
+def check_encoding(encoding: str | None) -> None:
+    """Raise `ParameterError` unless this is the name of an encoding of text, or `None`."""
+    if encoding is None:
+        return
+    try:
+        "".encode(encoding)
+    except (LookupError, ValueError, TypeError):
+        shown = str(encoding)[:40]
+        raise ParameterError(
+            f"{param('encoding')} is {shown!r}, which is not an encoding known to Python; usual ones "
+            "are utf-8, cp1252 (Western Europe), cp1250 (Central Europe), cp1251 (Cyrillic), "
+            "utf-16, shift_jis and gb18030."
+        ) from None
+
+
+def marked(head: bytes) -> str | None:
+    """Return the encoding whose byte order mark begins the data, other than UTF-8, or `None`."""
+    return next((name for mark, name in MARKS.items() if head.startswith(mark)), None)
+
+
+def encoding_of(data: bytes) -> str:
+    """Return the encoding of data that may be cut off at its end.
+
+    Examples
+    --------
+    >>> [encoding_of("Stra\\u00dfe, M\\u00f6bel".encode(name)) for name in ("utf-8", "latin-1")]
+    ['utf-8', 'cp1252']
+    """
+    decoder = codecs.getincrementaldecoder(UTF8)("surrogateescape")
+    text = decoder.decode(data)
+    n_invalid = len(_LONE.findall(text))
+    n_high = sum(map(len, re.findall(rb"[\x80-\xff]+", data)))
+    n_valid = len(re.findall("[^\0-\x7f]", text)) - n_invalid
+    if not n_invalid or n_valid >= VALID_PER_INVALID * n_invalid:
+        return UTF8
+    if n_high > len(re.findall(rb"[A-Za-z]", data)):
+        from charset_normalizer import from_bytes
+
+        best = from_bytes(data, cp_isolation=OTHERS).best()
+        return UTF8 if best is None else best.encoding
+    try:
+        data.decode(WESTERN)
+    except UnicodeDecodeError:  # five bytes have no character in it
+        return UTF8
+    return WESTERN
+
+
+class Converter:
+    """A reader of bytes that converts text to UTF-8.
+
+    Parameters
+    ----------
+    read : callable
+        Returns up to so many of the next bytes, and b"" at the end.
+    encoding : str or None
+        The encoding; `None` to recognize it.
+    assume : callable
+        Called with the name of an encoding that was recognized and is not UTF-8.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[int], bytes],
+        encoding: str | None,
+        assume: Callable[[str], object],
+    ) -> None:
+        self._read, self._assume = read, assume
+        self._is_known = False
+        self._decoder: codecs.IncrementalDecoder | None = None
+        self._before = b""
+        if encoding is not None:
+            self._use(encoding)
+
+    def read(self, size: int) -> bytes:
+        """Return about `size` bytes of UTF-8; b"" at the end."""
+        while True:
+            data = self._read(size)
+            if not self._is_known and not data.isascii():
+                data = self._recognize(data)
+            self._before = b"" if self._is_known else data[-CONTEXT:]
+            if self._decoder is None:
+                return data
+            text = self._decoder.decode(data, final=not data)
+            if text or not data:
+                return text.encode(UTF8, "surrogateescape")
+
+    def _recognize(self, data: bytes) -> bytes:
+        """Choose the encoding by a sample that does not depend on the size of the pieces read."""
+        match = re.search(rb"[\x80-\xff]", data)
+        start = match.start() if match else 0
+        pieces, n_missing = [data], start + SAMPLE - len(data)
+        while n_missing > 0 and (piece := self._read(n_missing)):
+            pieces.append(piece)
+            n_missing -= len(piece)
+        data = b"".join(pieces)
+        before = (self._before + data[:start])[-CONTEXT:]
+        encoding = encoding_of(before + data[start : start + SAMPLE])
+        if encoding != UTF8:
+            self._assume(encoding)
+        self._use(encoding)
+        return data
+
+    def _use(self, encoding: str) -> None:
+        self._is_known = True
+        if codecs.lookup(encoding).name != UTF8:
+            self._decoder = codecs.getincrementaldecoder(encoding)("thresher.replaced")
