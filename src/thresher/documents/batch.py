@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from thresher.documents import streams
-from thresher.documents.columns import Columns, Request, check_columns, choose_columns
+from thresher.documents.columns import LAYOUTS, Columns, Request, check_columns, choose_columns
 from thresher.documents.labels import (
     LONE_SURROGATES,
     decoded,
@@ -213,6 +213,7 @@ class Reading:
         self.n_documents = 0
         self.n_labelled = 0
         self.decoding_errors = 0
+        self.remarks: dict[str, None] = {}
         self.encodings: dict[str, str] = {}
         self.quotes: dict[str, tuple[str, int]] = {}
         self.n_fields = 0  # the number of text columns of the current source that are fields
@@ -228,14 +229,18 @@ class Reading:
         return self.request.reject is not None
 
     @property
-    def was_mail(self) -> bool:
-        """Whether the model was trained on files that were read as mail for the given format."""
-        familiar = self.request.familiar
-        return self.request.format is None and familiar is not None and familiar.format == "eml"
+    def layout(self) -> str | None:
+        """How files without a known suffix are read: the given format, or else that of training.
 
-    @property
-    def _mail_format(self) -> str | None:
-        return "eml" if self.request.format == "eml" or self.was_mail else None
+        "eml" if they are mail, "folder" if they are plain texts, `None` if it is to be recognized.
+        """
+        familiar = self.request.familiar
+        layout = self.request.format or (None if familiar is None else familiar.layout)
+        return layout if layout in LAYOUTS else None
+
+    def remark(self, sentence: str) -> None:
+        """Note something that was assumed of a source."""
+        self.remarks[sentence] = None
 
     def assume(self, name: str, encoding: str) -> None:
         """Note the encoding that was recognized in a file."""
@@ -248,8 +253,8 @@ class Reading:
 
     @property
     def notes(self) -> list[str]:
-        """Sentences about what was assumed of encodings and quotes."""
-        notes = []
+        """Sentences about what was assumed of formats, encodings and quotes."""
+        notes = list(self.remarks)
         for encoding in dict.fromkeys(self.encodings.values()):
             names = [name for name, other in self.encodings.items() if other == encoding]
             more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
@@ -302,7 +307,7 @@ class Reading:
         if self.columns is None or self.columns.note:
             columns = choose_columns(location, available, self.request, usual)
             separator = self.request.label_separator or None
-            self.columns = replace(columns, separator=separator, format=self._mail_format)
+            self.columns = replace(columns, separator=separator, layout=self.layout)
         else:
             check_columns(location, available, (*self.columns.names, *self.keep))
         return self.columns
@@ -314,6 +319,7 @@ class Reading:
         has_labels: bool,
         available: Sequence[str] = ("text",),
         usual: tuple[str, ...] = ("text",),
+        layout: str | None = None,
     ) -> Columns:
         """Set the columns of a format that has no label column to look for.
 
@@ -330,7 +336,7 @@ class Reading:
             usual = familiar.text
         text, self.n_fields = request.fields_first(request.text or usual), len(request.fields)
         self.columns = Columns(
-            text, labels, request.label_separator or None, note=note, format=self._mail_format
+            text, labels, request.label_separator or None, note=note, layout=layout or self.layout
         )
         return self.columns
 

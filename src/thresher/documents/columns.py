@@ -14,6 +14,7 @@ TEXT_NAMES = (
 )
 LABEL_NAMES = ("label", "labels", "category", "categories", "topic", "topics", "class", "target")
 RESULT_NAMES = {"row", "document", "labels", "note"}  # of tables that `predict` writes
+LAYOUTS = ("eml", "folder")
 MOST_NAMED = 20  # columns named in an error
 LONGEST_NAME = 40  # characters of each
 
@@ -35,7 +36,7 @@ class Columns:
     separator: str | None = None  # of several labels in a string
     guessed: frozenset[str] = frozenset()  # which of "text", "labels" and "separator"
     note: str = ""  # describes the columns of formats without named ones
-    format: str | None = None  # "eml" if files without a known suffix were read as mail
+    layout: str | None = None  # of files without a known suffix: "eml", "folder" (plain) or unknown
 
     @property
     def names(self) -> tuple[str, ...]:

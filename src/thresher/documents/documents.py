@@ -28,7 +28,15 @@ from thresher.documents.encodings import check_encoding
 from thresher.documents.formats import FORMATS, MAIL, READERS
 from thresher.documents.labels import LONE_SURROGATES, labels_of, value_text
 from thresher.documents.records import Opening
-from thresher.documents.streams import STDIN, format_of_name, format_of_stream, name_of, open_stream
+from thresher.documents.streams import (
+    HEADERS,
+    STDIN,
+    Stream,
+    format_of_name,
+    format_of_stream,
+    name_of,
+    open_stream,
+)
 from thresher.errors import DocumentError, ParameterError, counted, param, reason
 
 __all__ = [
@@ -376,12 +384,7 @@ def _read_file(path: str, format: str | None, reading: Reading) -> Iterator[Batc
     request = reading.request
     with open_stream(path, request.longest) as stream:
         reading.position = lambda: stream.position
-        name = format or format_of_name(path)
-        if name is None:
-            is_mail_file = reading.was_mail and path != STDIN
-            name = (
-                "eml" if is_mail_file else format_of_stream(stream, request.encoding, request.named)
-            )
+        name = format or format_of_name(path) or _recognized(stream, reading)
         kind = READERS[name]
         if kind.is_text and name not in MAIL:
             stream.convert(request.encoding, partial(reading.assume, stream.name))
@@ -389,6 +392,15 @@ def _read_file(path: str, format: str | None, reading: Reading) -> Iterator[Batc
             raise DocumentError(f"{stream.name}: {what}.")
         read = getattr(import_module(f"thresher.documents.{kind.module}"), kind.function)
         yield from read(stream, reading)
+
+
+def _recognized(stream: Stream, reading: Reading) -> str:
+    """Return the format of a file by its first bytes; mail also by the format of training."""
+    request = reading.request
+    name = format_of_stream(stream, request.encoding, request.named)
+    if name == "lines" and reading.layout == "eml" and HEADERS.match(stream.head):
+        return "eml"
+    return "lines" if name == "eml" and reading.layout == "folder" else name
 
 
 def _check(request: Request) -> None:

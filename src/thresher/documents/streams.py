@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from thresher.documents.columns import TEXT_NAMES
-from thresher.documents.encodings import BYTE_ORDER_MARK, Converter, marked
+from thresher.documents.encodings import BYTE_ORDER_MARK, Converter, marked, ordered
 from thresher.documents.formats import READERS
 from thresher.errors import DocumentError, param
 
@@ -79,7 +79,9 @@ class Stream:
         """
         if self.mark:
             return  # of UTF-8
-        if encoding is None and (encoding := marked(self.head)):
+        if encoding is not None:
+            encoding = ordered(encoding, self.head)
+        elif encoding := marked(self.head):
             assume(encoding)
         self._source = Converter(_after(self.head, self._source), encoding, assume).read
         self._begin()
@@ -253,8 +255,10 @@ def format_of_file(path: str, requested: Sequence[str]) -> str:
 def format_of_stream(stream: Stream, encoding: str | None, requested: Sequence[str]) -> str:
     """Return the format of a stream by its first bytes, in the given encoding if there is one."""
     head = stream.head
-    if name := encoding or marked(head):
-        head = head.decode(name, "replace").encode()
+    if encoding is not None:
+        head = head.decode(ordered(encoding, head), "replace").encode("utf-8", "replace")
+    elif name := marked(head):
+        head = head.decode(name, "replace").encode("utf-8", "replace")
     return format_of_bytes(head, requested)
 
 
