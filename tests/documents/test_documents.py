@@ -432,10 +432,16 @@ def test_label_types_of_tables(array):
 @pytest.mark.parametrize(
     ("array", "expected"),
     [
-        (pa.array([1, None, 30]), [["1"], [], ["30"]]),
+        (pa.array([1, None, 30]), [[1], [], [30]]),
+        (pa.array([1, 2]).dictionary_encode(), [[1], [2]]),
+        (pa.array([1.0, float("nan"), 0.0]), [[1], [], [0]]),
         (pa.array([1.0, float("nan"), 0.5]), [["1"], [], ["0.5"]]),
-        (pa.array([True, None, False]), [["true"], [], ["false"]]),
-        (pa.array([[1, 2], None, [3]]), [["1", "2"], [], ["3"]]),
+        (pa.array([True, None, False]), [[True], [], [False]]),
+        (pa.array([[1, 2], None, [3]]), [[1, 2], [], [3]]),
+        (pa.array([2**62], pa.timestamp("us")), [[str(2**62)]]),
+        (pa.array([2**30], pa.date32()), [[str(2**30)]]),
+        (pa.array([10**9], pa.duration("s")), [["11574 days, 1:46:40"]]),
+        (pa.array([2**62], pa.duration("s")), [[str(2**62)]]),
         (pa.nulls(3), [[], [], []]),
         (pa.array([b"a", b"\xff", None]), [["a"], ["\ufffd"], []]),
     ],
@@ -946,8 +952,8 @@ def test_tables_in_memory():
 def test_data_frames():
     frame = pd.DataFrame({"text": ["a", None, "c"], "label": [1.0, None, 2.0], 5: [0, 0, 0]})
     documents = read_documents(frame[frame.index != 1])
-    assert read_all(documents) == read_all(documents) == (["a", "c"], [["1"], ["2"]])
-    assert read_all(read_documents(frame)) == (["a", "", "c"], [["1"], [], ["2"]])
+    assert read_all(documents) == read_all(documents) == (["a", "c"], [[1], [2]])
+    assert read_all(read_documents(frame)) == (["a", "", "c"], [[1], [], [2]])
     lists = pd.DataFrame({"text": ["a", "b"], "labels": [["x", "y"], []]})
     assert read_all(read_documents(lists)) == (["a", "b"], [["x", "y"], []])
 

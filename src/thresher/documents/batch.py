@@ -80,6 +80,7 @@ class Batch:
     skipped: Sequence[Skipped] = ()
     records: Records | pa.RecordBatch | None = None
     n_before: int = 0
+    labels_are_given: bool = False  # separately, and not by the table or file
 
     @cached_property
     def texts(self) -> pa.Array:
@@ -216,6 +217,7 @@ class Reading:
         self.remarks: dict[str, None] = {}
         self.encodings: dict[str, str] = {}
         self.quotes: dict[str, tuple[str, int]] = {}
+        self.keeps_numbers = False  # whether labels that are numbers stay numbers
         self.n_fields = 0  # the number of text columns of the current source that are fields
         self.position: Callable[[], int] = int  # bytes read of the current source
         self.opening: Opening | None = None  # of the first file, if records are kept
@@ -408,7 +410,7 @@ class Reading:
         if columns.labels is not None:
             self._guess_separator(record.labels for record in records)
         separator = self.columns.separator if self.columns else None
-        read_labels = partial(labels_of, separator=separator)
+        read_labels = partial(labels_of, separator=separator, keep_numbers=self.keeps_numbers)
         accepted: list[Record] = []
         skipped: list[Skipped] = []
         for record in records:
@@ -438,12 +440,13 @@ class Reading:
         reported = () if self.request.keep is None else skipped
         return self.emit(arrays, lists, locations, extra, reported, originals)
 
-    def _label_lists(self, labels: pa.Array) -> list[list[str]]:
+    def _label_lists(self, labels: pa.Array) -> list[list[Any]]:
         labels = decoded(labels)
         if is_text(labels.type) and not self._separator_known:
             distinct = labels.cast(pa.large_binary()).unique().to_pylist()
             self._guess_separator(map(value_text, distinct))
-        return labels_of_array(labels, self.columns.separator if self.columns else None)
+        separator = self.columns.separator if self.columns else None
+        return labels_of_array(labels, separator, self.keeps_numbers)
 
     def _guess_separator(self, labels: Iterable[Any]) -> None:
         """Guess the separator of labels at the first batch that has labels in strings."""

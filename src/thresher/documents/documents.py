@@ -26,7 +26,7 @@ from thresher.documents.batch import (
 from thresher.documents.columns import Columns, Request
 from thresher.documents.encodings import check_encoding
 from thresher.documents.formats import FORMATS, MAIL, READERS
-from thresher.documents.labels import LONE_SURROGATES, labels_of, value_text
+from thresher.documents.labels import LONE_SURROGATES, is_missing, labels_of
 from thresher.documents.records import Opening
 from thresher.documents.streams import (
     HEADERS,
@@ -261,7 +261,7 @@ def from_texts(
     Parameters
     ----------
     texts : iterable of str
-        The text of each document.
+        The text of each document; a missing one (None or NaN) is an empty text.
     labels : iterable, default None
         The labels of each document: a list of labels, a single label, or `None`.
     batch_size : int, default None
@@ -296,7 +296,9 @@ def _read_texts(texts: list[str], labels: list[Any] | None, reading: Reading) ->
     start, n_characters = 0, 0
     for end, text in enumerate(texts, 1):
         if not isinstance(text, str):
-            reading.refuse(f"document {end}", NOT_A_TEXT.format(type(text).__name__))
+            if not is_missing(text):
+                reading.refuse(f"document {end}", NOT_A_TEXT.format(type(text).__name__))
+            texts[end - 1] = text = ""
         if not text.isascii() and LONE_SURROGATES.search(text):
             reading.decoding_errors += 1
         n_characters += len(text)
@@ -307,12 +309,13 @@ def _read_texts(texts: list[str], labels: list[Any] | None, reading: Reading) ->
             start, n_characters = end, 0
 
 
-def _label_lists(labels: list[Any], n_before: int, reading: Reading) -> list[list[str]]:
+def _label_lists(labels: list[Any], n_before: int, reading: Reading) -> list[list[Any]]:
     """Return the labels of each document; a string is a single label."""
     lists = []
     for number, value in enumerate(labels, n_before + 1):
         try:
-            lists.append(labels_of([value] if isinstance(value, str) else value, None))
+            labels_of_document = [value] if isinstance(value, str) else value
+            lists.append(labels_of(labels_of_document, None, keep_numbers=True))
         except DocumentError as error:
             reading.refuse(f"document {number}", f'"labels": {error}')
     return lists
@@ -327,13 +330,8 @@ def column_to_list(source: Any) -> Any:
         if hasattr(source, name) and not hasattr(source, "columns"):
             values = getattr(source, name)()
             is_list = isinstance(values, list)  # not so for an array without dimensions
-            return ["" if _is_missing(value) else value for value in values] if is_list else values
+            return ["" if is_missing(value) else value for value in values] if is_list else values
     return source
-
-
-def _is_missing(value: Any) -> bool:
-    is_given = isinstance(value, str | bytes | list | tuple | dict)
-    return not is_given and value_text(value) == ""
 
 
 def _sources(source: Any, format: str | None) -> list[Source]:
