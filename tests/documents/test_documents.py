@@ -447,7 +447,11 @@ def test_label_types_of_tables(array):
     ],
 )
 def test_label_values_of_tables(array, expected):
-    assert read_all(read_documents(pa.table({"text": ["x"] * 3, "labels": array})))[1] == expected
+    table = pa.table({"text": ["x"] * len(array), "labels": array})
+    labels = read_all(read_documents(table))[1]
+    assert labels == expected
+    types = [[type(label) for label in of_document] for of_document in expected]
+    assert [[type(label) for label in of_document] for of_document in labels] == types
 
 
 @pytest.mark.parametrize("value", [{"a": 1}, [["a"]]])

@@ -23,7 +23,7 @@ from thresher.documents.labels import (
     value_text,
 )
 from thresher.documents.records import Opening, Records
-from thresher.errors import DocumentError, counted, escaped, param
+from thresher.errors import DocumentError, ThresherWarning, counted, escaped, param
 from thresher.fields import MARK
 
 MOST_LISTED = 100  # skipped documents described by a sentence; all are counted
@@ -253,19 +253,18 @@ class Reading:
         first, n_before = self.quotes.get(kind, (location, 0))
         self.quotes[kind] = first, n_before + n
 
-    @property
-    def notes(self) -> list[str]:
-        """Sentences about what was assumed of formats, encodings and quotes."""
+    def notes(self, show: Callable[[str], str] = str) -> list[str]:
+        """Return sentences about what was assumed of formats, encodings and quotes."""
         notes = list(self.remarks)
         for encoding in dict.fromkeys(self.encodings.values()):
             names = [name for name, other in self.encodings.items() if other == encoding]
-            more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
+            more = f" and {counted(len(names) - 1, 'more file')}" if len(names) > 1 else ""
             other = param("encoding", "...")
             notes.append(f"{names[0]}{more}: not UTF-8; read as {encoding} ({other} for another)")
         for kind, (location, n) in self.quotes.items():
             lines = counted(n, "line")
             notes.append(QUOTE_NOTES[kind].format(location=location, lines=lines))
-        return list(map(escaped, notes))
+        return [ThresherWarning(f"{note}.").message(show) for note in notes]
 
     def open(self, location: str, opening: Opening) -> None:
         """Store the opening of the first file; raise an error if a later file has another."""

@@ -80,7 +80,7 @@ class Request:
     @property
     def longest(self) -> int | None:
         """The largest number of bytes of a document; `None` for the default."""
-        return None if self.max_document_mb is None else self.max_document_mb << 20
+        return longest_document(self.max_document_mb)
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -91,6 +91,11 @@ class Request:
     def fields_first(self, text: Sequence[str]) -> tuple[str, ...]:
         """Return the fields, then the other text columns."""
         return (*self.fields, *(name for name in text if name not in self.fields))
+
+
+def longest_document(max_document_mb: int | None) -> int | None:
+    """Return the largest number of bytes of a document; `None` for the default."""
+    return None if max_document_mb is None else max_document_mb << 20
 
 
 def choose_columns(

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -194,7 +194,7 @@ def _cells(row: bytes, dialect: Dialect, is_literal: bool) -> list[str] | None:
     """Return the cells of a row, none if it is blank; `None` if a quote in it is never closed."""
     lines = io.StringIO(row.decode("utf-8", "surrogateescape"), newline="")
     if is_literal or not dialect.is_quoted:
-        return next(_read_rows(lines, dialect, csv.QUOTE_NONE))[1]
+        return next(_read_rows(lines, dialect, is_quoted=False))[1]
     cells = next(_read_rows([*lines, SENTINEL], dialect))[1]
     return None if cells and cells[-1].endswith(SENTINEL) else cells
 
@@ -353,10 +353,11 @@ def _take_header(rows: Rows, dialect: Dialect, name: str) -> tuple[list[str], in
 
 
 def _read_rows(
-    lines: Iterable[str], dialect: Dialect, quoting: int = csv.QUOTE_MINIMAL
+    lines: Iterable[str], dialect: Dialect, is_quoted: bool = True
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of lines up to the end of each row, and the row."""
-    reader = csv.reader(lines, delimiter=dialect.delimiter, quoting=quoting)
+    how: Any = {"quoting": csv.QUOTE_MINIMAL if is_quoted else csv.QUOTE_NONE}
+    reader = csv.reader(lines, delimiter=dialect.delimiter, **how)
     while True:
         usual = csv.field_size_limit(LONGEST_CELL)  # of the whole process, restored below
         try:

@@ -38,6 +38,7 @@ from thresher.documents.streams import (
     open_stream,
 )
 from thresher.errors import DocumentError, ParameterError, counted, param, reason
+from thresher.limits import MOST_DOCUMENT_MB
 
 __all__ = [
     "FORMATS", "Batch", "Columns", "Documents", "column_to_list", "from_texts", "read_documents",
@@ -69,7 +70,7 @@ class Documents:
     encodings : dict
         The encodings that were recognized, by file; files in UTF-8 are not listed.
     notes : list of str
-        Sentences about what was assumed of encodings and quotes.
+        Sentences about what was assumed of formats, encodings and quotes.
     bytes_read, bytes_total : int or None
         The number of (compressed) bytes read and of all files; `bytes_total` is `None` if it is not
         known.
@@ -159,6 +160,14 @@ class Documents:
         return self._bytes_done + self._reading.position()
 
     @property
+    def notes(self) -> list[str]:
+        return self._reading.notes()
+
+    def notes_with(self, show: Callable[[str], str]) -> list[str]:
+        """Return the notes; `show` formats the parameters in them."""
+        return self._reading.notes(show)
+
+    @property
     def columns_note(self) -> str:
         return "" if self.columns is None else str(self.columns)
 
@@ -170,7 +179,6 @@ class Documents:
     n_skipped: int = _from_reading("n_skipped")
     decoding_errors: int = _from_reading("decoding_errors")
     encodings: dict[str, str] = _from_reading("encodings")
-    notes: list[str] = _from_reading("notes")
 
 
 def read_documents(
@@ -207,7 +215,9 @@ def read_documents(
         The label column. By default the first with a usual name (label, labels, category,
         categories, topic, topics, class, target); `False` for none.
     format : str, default None
-        One of `FORMATS`. By default derived from the file name, or else from the first bytes.
+        One of `FORMATS`. By default derived from the file name, or else from the first bytes. Files
+        in folders are mail ("eml"), if most of those without a known suffix are, or plain texts
+        ("folder").
     label_separator : str, default None
         The separator of several labels in a string; "" for none. By default "|", ";" or ",", if at
         least half of the labels that it would give in the first batch also occur alone.
@@ -221,15 +231,17 @@ def read_documents(
         Columns to copy to `Batch.extra_columns`. If it is not None, even if empty, batches also
         list skipped documents in `Batch.skipped`, and may have no others.
     encoding : str, default None
-        The encoding of text files, such as "cp1252". By default UTF-8, UTF-16 with a byte order
-        mark, or recognized by the first bytes outside ASCII; see `Documents.encodings`.
+        The encoding of text files, such as "cp1252", and of mail that declares none. By default
+        UTF-8, UTF-16 with a byte order mark, or what the first bytes outside ASCII indicate; see
+        `Documents.encodings`.
     quoting : {"minimal", "none"}, default None
         Whether a quote at the beginning of a cell of a CSV or TSV file opens a quoted cell, or
-        quotes are ordinary characters. By default "minimal"; but if each line inside a quoted cell
-        of a TSV file is a complete row, its quote is an ordinary character.
+        quotes are ordinary characters. By default "minimal"; but in a TSV file, a quote that opens
+        a cell of several lines is an ordinary character if the first and the last of these lines
+        are complete rows.
     max_document_mb : int, default None
         The largest size of a document, line or row in megabytes, also after decompression; 128 by
-        default. A compressed Parquet file may have eight times as much.
+        default, and 1,024 at most. A compressed Parquet file may have eight times as much.
 
     Examples
     --------
@@ -420,7 +432,8 @@ def _check(request: Request) -> None:
         raise ParameterError(
             f'{param("quoting")} is {request.quoting!r}; it must be "minimal" or "none".'
         )
-    if request.max_document_mb is not None and request.max_document_mb < 1:
+    if request.max_document_mb is not None and not 1 <= request.max_document_mb <= MOST_DOCUMENT_MB:
         raise ParameterError(
-            f"{param('max_document_mb')} is {request.max_document_mb}; it must be at least 1."
+            f"{param('max_document_mb')} is {request.max_document_mb}; it must be between 1 and "
+            f"{MOST_DOCUMENT_MB}."
         )

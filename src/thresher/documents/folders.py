@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from thresher.documents import mail
@@ -15,6 +14,8 @@ from thresher.documents.columns import Columns
 from thresher.documents.formats import MAIL, READERS
 from thresher.documents.streams import format_of_name, is_mail, open_stream
 from thresher.errors import DocumentError, param, reason
+
+PLAIN: Any = (["text"], ("text",))  # the columns of plain texts, and which are usual
 
 
 class Entry(NamedTuple):
@@ -66,9 +67,9 @@ def folder_source(folder: str, entries: list[Entry], format: str | None) -> Sour
 
     def read(reading: Reading) -> Iterator[Batch]:
         messages, others_are_mail = _mail_in(folder, entries, reading)
-        available = (mail.headers_of(messages, reading), mail.USUAL) if messages else ()
+        available, usual = (mail.headers_of(messages, reading), mail.USUAL) if messages else PLAIN
         layout = "eml" if others_are_mail else reading.layout
-        columns = reading.set_columns(folder, note, has_categories, *available, layout=layout)
+        columns = reading.set_columns(folder, note, has_categories, available, usual, layout)
 
         def records() -> Iterator[Record]:
             done = 0
@@ -79,9 +80,7 @@ def folder_source(folder: str, entries: list[Entry], format: str | None) -> Sour
                     continue
                 try:
                     kind = "eml" if others_are_mail and entry.kind is None else entry.kind
-                    yield from _records(
-                        entry, "eml" if format == "eml" else kind, columns, reading
-                    )
+                    yield from _records(entry, "eml" if format == "eml" else kind, columns, reading)
                     done += os.path.getsize(entry.path)
                 except OSError as error:
                     yield reading.refuse(entry.path, f"the file cannot be read ({reason(error)})")
@@ -92,9 +91,7 @@ def folder_source(folder: str, entries: list[Entry], format: str | None) -> Sour
     return Source(folder, read, size)
 
 
-def _mail_in(
-    folder: str, entries: list[Entry], reading: Reading
-) -> tuple[list[bytes], bool]:
+def _mail_in(folder: str, entries: list[Entry], reading: Reading) -> tuple[list[bytes], bool]:
     """Return the beginnings of some mails, and whether files without a known suffix are mail.
 
     They are mail if the user or the model says so, or if most files of a sample are.

@@ -176,9 +176,9 @@ def _distinct(array: pa.Array) -> tuple[list[Any], np.ndarray]:
 
 
 def _values(array: pa.Array) -> list[Any]:
-    """Return values as Python's; as numbers if Python has none, such as for a date in year 146,138."""
+    """Return values as Python's, or as numbers if Python has no such dates or durations."""
     try:
-        return array.to_pylist()
+        return list(array.to_pylist())
     except (ValueError, OverflowError, ImportError):
         for kind in (pa.int64(), pa.int32(), pa.string()):
             with suppress(pa.ArrowException):

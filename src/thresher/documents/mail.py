@@ -27,12 +27,13 @@ ENVELOPE = re.compile(READERS["mbox"].opening)  # the line that begins a message
 QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)  # written for lines that began with "From "
 SILENT_TAGS = {"script", "style", "title", "template"}  # with what is inside them
 INLINE_TAGS = {"a", "abbr", "b", "big", "em", "font", "i", "small", "span", "strong", "u"}
-# Comments, declarations and tags. Quantifiers are possessive and the end of the text closes whatever
-# is open, so that no character is read twice.
+# Comments, declarations and tags. Quantifiers are possessive and the end of the text closes what is
+# open, so that no character is read twice.
 MARKUP = re.compile(
     r"""<!--(?:-?>|(?:[^-]++|-(?!-!?>))*+(?:--!?>|\Z))
     | <[!?][^>]*+(?:>|\Z)
-    | </?(?P<tag>[a-zA-Z][^\s/>]*+)(?:[^>"'=]++|=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?+|["'])*+(?:>|\Z)
+    | </?(?P<tag>[a-zA-Z][^\s/>]*+)
+      (?:[^>"'=]++ | =\s*+(?:"[^"]*+(?:"|\Z) | '[^']*+(?:'|\Z))?+ | ["'])*+ (?:>|\Z)
     | </[^>]*+(?:>|\Z)""",
     re.VERBOSE,
 )
@@ -41,7 +42,6 @@ LONG_NUMBER = re.compile(r"&#[0-9]{8,};?")  # of no character; Python would refu
 LONGEST_HEADER = 1 << 13  # characters; Python's time to read a header grows with its square
 # Exceptions of the standard library's parser for invalid mail.
 PARSER_ERRORS = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
-
 
 Decode = Callable[[bytes, str | None], str]
 
@@ -71,7 +71,9 @@ def read_mbox(
     def records() -> Iterator[Record]:
         for location, data in chain(first, messages):
             try:
-                record = Record.of(columns, message_texts(data, names, decoder(reading, location)), location)
+                record = Record.of(
+                    columns, message_texts(data, names, decoder(reading, location)), location
+                )
             except DocumentError as error:
                 record = reading.refuse(location, str(error))
             yield record

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
@@ -20,6 +21,8 @@ __all__ = [
     "LabelledSource", "Progress", "Watch", "checked_weights", "encode_labels", "no_progress",
     "open_source", "some_weights", "timed", "without_zero_weights",
 ]  # fmt: skip
+
+log = logging.getLogger("thresher")
 
 Progress = Callable[[str, int, float | None], None]
 """Called with the stage, the number of documents processed, and the share done or None."""
@@ -77,6 +80,7 @@ class LabelledSource:
         self.clock = {} if clock is None else clock
         self.progress = progress
         self._weights = None if sample_weight is None else checked_weights(sample_weight)
+        self._logged: set[str] = set()
         self._parallel: list[tuple[str, Any]] = []  # values that must match the documents
         if self.labels is not None:
             self._parallel.append(("labels", self.labels.lists))
@@ -114,6 +118,10 @@ class LabelledSource:
             n_read += len(batch)
             total = self.documents.bytes_total
             self.progress(stage, n_read, self.documents.bytes_read / total if total else None)
+        for note in self.documents.notes:
+            if note not in self._logged:
+                log.info(note)
+                self._logged.add(note)
         for name, values in self._parallel:
             if len(values) != n_read:
                 raise _wrong_number(counted(n_read, "document"), len(values), name)

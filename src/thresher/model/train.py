@@ -40,8 +40,8 @@ from thresher.model.source import (
     Watch,
     encode_labels,
     no_progress,
-    timed,
     some_weights,
+    timed,
     without_zero_weights,
 )
 from thresher.rows import Labels, Rows
