@@ -185,7 +185,9 @@ class Finder:
         from thresher.documents.streams import format_of_file
 
         columns = (*(self.text.split(",") if self.text else ()), *self.fields)
-        return self.format is None and format_of_file(path, columns, self.files.encoding) == "lines"
+        # A file with the headers of a mail is one mail, unless the model reads files as plain texts.
+        name = self.format or format_of_file(path, columns, self.files.encoding)
+        return name in ("lines", "eml") and self.format is None
 
     def _at(self, path: str, number: int) -> Located:
         """Return the document at a line or row of a file."""

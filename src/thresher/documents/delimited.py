@@ -32,8 +32,8 @@ LONGEST_STRAY = 1 << 20  # bytes in which the end of a quoted cell of a TSV file
 class Dialect(NamedTuple):
     """How the cells of a file are separated and quoted.
 
-    In a TSV file, a quote that opens a cell of several lines is an ordinary character if the first
-    and the last of these lines are complete rows.
+    In a TSV file, a quote that opens a cell of several lines is an ordinary character if the first,
+    the last and most of these lines are complete rows.
     """
 
     delimiter: str
@@ -231,14 +231,23 @@ def _complete_rows(data: bytes, dialect: Dialect, is_end: bool = False) -> Rows:
 
 
 def _has_stray_quotes(data: bytes, ends: np.ndarray, lines: np.ndarray, dialect: Dialect) -> bool:
-    """Return True if the first and the last line of a row of several lines are complete rows."""
+    """Return True if a row of several lines may be complete rows after a stray quote."""
     n_lines = np.diff(np.append(lines, streams.n_lines(data)))
     starts = np.append(0, ends)
     for i in np.flatnonzero(n_lines > 1).tolist():
-        first, *_, last = _lines(data[starts[i] : starts[i + 1]])
-        if dialect.is_complete(first) and dialect.is_complete(last):
+        is_complete = list(map(dialect.is_complete, _lines(data[starts[i] : starts[i + 1]])))
+        if _are_rows(np.cumsum([0, *is_complete]), 0, len(is_complete)):
             return True
     return False
+
+
+def _are_rows(n_complete: np.ndarray, start: int, end: int) -> bool:
+    """Return True if the first, the last and most of these lines are complete rows.
+
+    `n_complete` has the number of complete lines before each line.
+    """
+    n, first, last = n_complete[[end, start + 1, end - 1]] - n_complete[start]
+    return bool(first and n > last and 2 * n > end - start)
 
 
 def _rows_by_lines(data: bytes, dialect: Dialect, is_end: bool) -> Rows:
@@ -250,11 +259,12 @@ def _rows_by_lines(data: bytes, dialect: Dialect, is_end: bool) -> Rows:
     data = data if is_end else data[: data.rfind(b"\n") + 1]
     offsets = _offsets(data)
     n = len(offsets) - 1
-    is_complete, closing = np.zeros(n + 1, bool), np.full(n + 1, n)
+    is_complete, closing = np.zeros(n, bool), np.full(n + 1, n)
     for i, line in enumerate(_lines(data)):
-        is_complete[i] = dialect.is_complete(line)
+        is_complete[i] = dialect.n_delimiters and dialect.is_complete(line)
         if '"' in line and not _is_open('"' + line, dialect):
             closing[i] = i
+    n_complete = np.append(0, np.cumsum(is_complete))
     # Of each line, the first one that closes a quote open at its beginning; n if none does.
     closing = np.minimum.accumulate(closing[::-1])[::-1]
     is_row, is_literal = np.zeros(n, bool), np.zeros(n, bool)
@@ -264,12 +274,13 @@ def _rows_by_lines(data: bytes, dialect: Dialect, is_end: bool) -> Rows:
         after = start + 1
         if '"' in line and _is_open(line, dialect):
             last = int(closing[after])
-            is_near = last < n and offsets[last + 1] - offsets[start] <= LONGEST_STRAY
-            is_far = is_end or offsets[n] - offsets[start] > LONGEST_STRAY
-            if dialect.n_delimiters and is_complete[start] and (is_near or is_far):
-                # A quoted cell that goes on for very long is judged by its second line.
-                judged = last if is_near else after
-                is_literal[start] = judged == n or is_complete[judged]
+            if last == n or offsets[last + 1] - offsets[start] > LONGEST_STRAY:
+                # So long a cell is judged by its first two lines.
+                is_known = after < n and offsets[n] - offsets[start] > LONGEST_STRAY
+                judged = min(after + 1, n) if is_known or is_end else start
+            else:
+                judged = last + 1
+            is_literal[start] = judged > start and _are_rows(n_complete, start, judged)
             if not is_literal[start] and last < n:
                 after = last + 1
             elif not is_literal[start] and not is_end:

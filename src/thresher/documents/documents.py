@@ -237,8 +237,8 @@ def read_documents(
     quoting : {"minimal", "none"}, default None
         Whether a quote at the beginning of a cell of a CSV or TSV file opens a quoted cell, or
         quotes are ordinary characters. By default "minimal"; but in a TSV file, a quote that opens
-        a cell of several lines is an ordinary character if the first and the last of these lines
-        are complete rows.
+        a cell of several lines is an ordinary character if the first, the last and most of these
+        lines are complete rows.
     max_document_mb : int, default None
         The largest size of a document, line or row in megabytes, also after decompression; 128 by
         default, and 1,024 at most. A compressed Parquet file may have eight times as much.

@@ -59,8 +59,8 @@ def check_encoding(encoding: str | None) -> None:
     except (LookupError, ValueError, TypeError, AssertionError):
         shown = str(encoding)[:40]
         raise ParameterError(
-            f"{param('encoding')} is {shown!r}, which is no encoding of text known to Python; usual "
-            "are utf-8, cp1252 (Western Europe), cp1250 (Central Europe), cp1251 (Cyrillic), "
+            f"{param('encoding')} is {shown!r}, which is no encoding of text known to Python; "
+            "usual are utf-8, cp1252 (Western Europe), cp1250 (Central Europe), cp1251 (Cyrillic), "
             "utf-16, shift_jis and gb18030."
         ) from None
 

@@ -204,12 +204,14 @@ def name_of(path: str) -> str:
 def line_blocks(stream: Stream) -> Iterator[bytes]:
     """Yield the bytes in blocks of complete lines: about `BLOCK` bytes, or one long line."""
     pieces: list[bytes] = []
+    n_bytes = 0  # of the pieces
     while chunk := stream.read(BLOCK):
         if end := chunk.rfind(b"\n") + 1:
             yield b"".join((*pieces, memoryview(chunk)[:end]))
-            pieces = []
+            pieces, n_bytes = [], 0
         pieces.append(chunk[end:])
-        if sum(map(len, pieces)) > stream.longest:
+        n_bytes += len(pieces[-1])
+        if n_bytes > stream.longest:
             raise stream.too_long(f"has a line of more than {stream.longest} bytes")
     if rest := b"".join(pieces):
         yield rest
