@@ -86,22 +86,22 @@ def test_a_table_of_german_excel(excel, monkeypatch, block):
 def test_every_verb_reads_it_so(excel, tmp_path):
     model, note = tmp_path / "m.thresher", "kunden.csv: not UTF-8; read as cp1252 (--encoding"
 
-    def said(*words):
+    def output_of(*words):
         result = runner.invoke(app, [str(word) for word in words])
         assert result.exit_code == 0, result.stderr
         assert result.stderr.count(note) == 1, words
         return result.stdout
 
-    assert "3 categories" in said("train", excel, "-o", model, "--fast")
-    assert set(said("predict", model, excel).split()) == set(WORDS)
-    assert '"exact_match": 1.0' in said("evaluate", model, excel, "--json")
-    assert "Möbel" in said("explain", model, f"{excel}:3")
-    assert "Zentimeter" in said("rank", model, excel, "--category", "Maße", "--top", "1")
-    assert "Länge" in said("filter", model, excel, "--category", "Maße")
-    said("tune", model, excel, "--objective", "f1", "-o", tmp_path / "tuned")
-    said("learn", model, excel, "-o", tmp_path / "more")
-    said("compare", excel, "--learners", "arow,perceptron", "--folds", "2")
-    said("split", excel)
+    assert "3 categories" in output_of("train", excel, "-o", model, "--fast")
+    assert set(output_of("predict", model, excel).split()) == set(WORDS)
+    assert '"exact_match": 1.0' in output_of("evaluate", model, excel, "--json")
+    assert "Möbel" in output_of("explain", model, f"{excel}:3")
+    assert "Zentimeter" in output_of("rank", model, excel, "--category", "Maße", "--top", "1")
+    assert "Länge" in output_of("filter", model, excel, "--category", "Maße")
+    output_of("tune", model, excel, "--objective", "f1", "-o", tmp_path / "tuned")
+    output_of("learn", model, excel, "-o", tmp_path / "more")
+    output_of("compare", excel, "--learners", "arow,perceptron", "--folds", "2")
+    output_of("split", excel)
     halves = [(tmp_path / f"kunden-{half}.csv").read_bytes() for half in ("train", "test")]
     assert sum(map(len, halves)) == len(excel.read_bytes()) + len(b"Text;Label\r\n")
     assert "Maße" in halves[1].decode("cp1252")  # the bytes of records are unchanged
@@ -190,6 +190,24 @@ def test_the_encoding_does_not_depend_on_the_blocks(tmp_path, monkeypatch, block
     assert read(tmp_path / "a.txt")[0][-1] == "größer, aber Ü"
     (tmp_path / "a.txt").write_bytes((b"x\n" * 700) + ("小麦" * 50_000).encode())
     assert read(tmp_path / "a.txt")[0][-1] == "小麦" * 50_000  # no blank where it is cut
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_filter_copies_the_bytes_of_other_encodings(tmp_path, monkeypatch, block):
+    monkeypatch.setattr(streams, "BLOCK", block)
+    model, path = tmp_path / "m", tmp_path / "a.csv"
+    Categorizer(preset="fast").fit(["Tisch", "Puppe"] * 3, ["Möbel", "Spiel"] * 3).save(model)
+    rows = ["Größe;Text\r\n", "ß;Tisch \x81\r\n", "ä;Puppe\r\n", "ö;Tisch für;zwei\r\n"]
+    data = [row.encode("latin-1") for row in rows]  # 0x81 is no character in cp1252
+    path.write_bytes(b"".join(data))
+    rejected = tmp_path / "rejected"
+    options = ("--category", "Möbel", "--rejected", rejected, "-o", tmp_path / "b.csv")
+    run("filter", model, path, *options)
+    assert (tmp_path / "b.csv").read_bytes() == data[0] + data[1]
+    assert rejected.read_bytes() == data[3]
+    run("filter", model, path, *options, "--add", "score")
+    added = (tmp_path / "b.csv").read_bytes().splitlines()
+    assert [line.rpartition(b";")[0] + b"\r\n" for line in added] == data[:3]
 
 
 def test_a_named_encoding_is_taken(tmp_path):
@@ -337,8 +355,8 @@ def test_dates_that_python_does_not_have(tmp_path, labels):
     table = pa.table({"text": ["a", "b"], "label": labels})
     pq.write_table(table, tmp_path / "a.parquet")
     for source in (tmp_path / "a.parquet", table):
-        found = read(source)[1]
-        assert len({label for of_document in found for label in of_document}) == 2
+        values = read(source)[1]
+        assert len({label for of_document in values for label in of_document}) == 2
 
 
 @pytest.mark.parametrize("weights", [["x"] * 4, [0.0] * 4, [[1], [1, 2]], [1, float("nan"), 1, 1]])
@@ -729,8 +747,8 @@ def test_the_limit_is_an_option(tmp_path):
     model = tmp_path / "m"
     Categorizer(preset="fast").fit(["cheap pills", "lunch"], ["x", "y"]).save(model)
     (tmp_path / "a.txt.gz").write_bytes(bomb("gz", n_megabytes=2))
-    said = run("predict", model, tmp_path / "a.txt.gz", "--max-document-mb", 1, status=2)
-    assert "raise the limit (--max-document-mb 2)" in said
+    message = run("predict", model, tmp_path / "a.txt.gz", "--max-document-mb", 1, status=2)
+    assert "raise the limit (--max-document-mb 2)" in message
     assert run("predict", model, tmp_path / "a.txt.gz", "--max-document-mb", 3)
     for bad in (0, 1025):
         with pytest.raises(ParameterError, match="max_document_mb is"):

@@ -185,7 +185,7 @@ class Finder:
         from thresher.documents.streams import format_of_file
 
         columns = (*(self.text.split(",") if self.text else ()), *self.fields)
-        # A file with the headers of a mail is one mail, unless the model reads files as plain texts.
+        # A file with headers of mail is a mail, unless the model reads files as plain texts.
         name = self.format or format_of_file(path, columns, self.files.encoding)
         return name in ("lines", "eml") and self.format is None
 

@@ -81,6 +81,7 @@ class Batch:
     records: Records | pa.RecordBatch | None = None
     n_before: int = 0
     labels_are_given: bool = False  # separately, and not by the table or file
+    original: Callable[[bytes], bytes] = bytes  # converts records to the encoding of the file
 
     @cached_property
     def texts(self) -> pa.Array:
@@ -220,6 +221,8 @@ class Reading:
         self.keeps_numbers = False  # whether labels that are numbers stay numbers
         self.n_fields = 0  # the number of text columns of the current source that are fields
         self.position: Callable[[], int] = int  # bytes read of the current source
+        # Converts data of the current file to its encoding.
+        self.original: Callable[[bytes], bytes] = bytes
         self.opening: Opening | None = None  # of the first file, if records are kept
         self._n_emitted = 0  # documents in earlier batches, including skipped ones
         self._block: bytes | None = None  # the current block, if records are kept
@@ -277,7 +280,7 @@ class Reading:
             return
         if self._block is not None:
             for start, end in sorted(self._spans):
-                self.request.reject(self._block[start:end])
+                self.request.reject(self.original(self._block[start:end]))
         self._block, self._spans = block, []
 
     def refuse(
@@ -388,6 +391,7 @@ class Reading:
                 ]
             if self.keeps_records and records is not None:
                 batch.records = records.slice(start, len(batch))
+                batch.original = self.original
             self.n_documents += len(batch)
             self._n_emitted += len(batch) + len(batch.skipped)
             self.n_labelled += sum(map(bool, batch.labels or ()))

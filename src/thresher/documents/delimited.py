@@ -102,7 +102,8 @@ def read_csv(
                 columns = reading.choose(stream.name, header)
                 shape = Shape(stream.name, dialect, header, columns, reading.keep)
                 if reading.keeps_records:
-                    opening = Opening("csv", stream.mark + header_bytes, delimiter, tuple(header))
+                    data = stream.mark + stream.original(header_bytes)
+                    opening = Opening("csv", data, delimiter, tuple(header))
                     reading.open(stream.name, opening)
         if shape is not None and rows.data:
             yield from _emit(rows, shape, reading, line)

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from thresher.documents.columns import longest_document
-from thresher.documents.encodings import marked
+from thresher.documents.encodings import keeps_ascii, marked
 from thresher.documents.streams import Stream, compression_of_name, line_blocks, open_stream, packed
 from thresher.errors import DocumentError
 from thresher.files import replace_file
@@ -58,7 +58,7 @@ def divide_file(
                 _divide_rows(stream, is_test, temporaries)
             else:
                 encoding = encoding or marked(stream.head)
-                if encoding is not None and "\n".encode(encoding) != b"\n":
+                if encoding is not None and not keeps_ascii(encoding):
                     stream.convert(encoding)
                 is_table = format in ("csv", "tsv")
                 _divide_lines(stream, is_table, numbers, is_test, temporaries)

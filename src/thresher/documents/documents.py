@@ -115,7 +115,7 @@ class Documents:
 
     def _batches(self, reading: Reading) -> Iterator[Batch]:
         for source in self._sources:
-            reading.position = int
+            reading.position, reading.original = int, bytes
             try:
                 for batch in source.read(reading):
                     if self.relabel is not None and batch.labels is not None:
@@ -393,7 +393,7 @@ def _file_source(path: str, format: str | None) -> Source:
 def _read_file(path: str, format: str | None, reading: Reading) -> Iterator[Batch]:
     request = reading.request
     with open_stream(path, request.longest) as stream:
-        reading.position = lambda: stream.position
+        reading.position, reading.original = lambda: stream.position, lambda x: stream.original(x)
         name = format or format_of_name(path) or _recognized(stream, reading)
         kind = READERS[name]
         if kind.is_text and name not in MAIL:

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from thresher.errors import ParameterError, param
 
 __all__ = [
-    "BYTE_ORDER_MARK", "REPLACED", "UTF8", "Converter", "check_encoding", "encoding_of", "marked",
-    "ordered",
+    "BYTE_ORDER_MARK", "REPLACED", "UTF8", "Converter", "check_encoding", "encoding_of",
+    "keeps_ascii", "marked", "ordered",
 ]  # fmt: skip
 
 UTF8, WESTERN = "utf-8", "cp1252"
@@ -38,13 +38,17 @@ OTHERS = ["cp1251", "koi8_r", "cp1253", "cp1255", "cp1256", "shift_jis", "euc_jp
 BYTES_FOR_ALL = b"\xff\xfe\0\0"  # includes the byte order mark of UTF-16 and UTF-32
 UNORDERED = ("utf-16", "utf-32")  # the order of bytes is given by a byte order mark
 
-_LONE = re.compile("[\ud800-\udfff]")
+_STRANGE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # surrogates that do not stand for bytes
+_escape = codecs.lookup_error("surrogateescape")
 
 
-def _replaced(error: UnicodeError) -> tuple[str, int]:
-    """Decode bytes as a lone surrogate, which readers count and replace."""
+def _replaced(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Decode bytes as lone surrogates, which readers count and replace."""
     assert isinstance(error, UnicodeDecodeError)
-    return "\udcff", error.end
+    try:
+        return _escape(error)
+    except UnicodeDecodeError:  # an ASCII byte, such as half of a character in UTF-16
+        return "\udcff", error.end
 
 
 codecs.register_error(REPLACED, _replaced)
@@ -115,6 +119,11 @@ def _decoder(encoding: str) -> codecs.IncrementalDecoder:
     return codecs.getincrementaldecoder(encoding)(REPLACED)
 
 
+def keeps_ascii(encoding: str) -> bool:
+    """Return True if ASCII characters are the same bytes in this encoding."""
+    return "a\n".encode(encoding) == b"a\n"
+
+
 class Converter:
     """A reader of bytes that converts text to UTF-8.
 
@@ -136,6 +145,7 @@ class Converter:
     ) -> None:
         self._read, self._assume = read, assume
         self._is_known = False
+        self.encoding: str | None = None  # None until it is known, and for UTF-8
         self._decoder: codecs.IncrementalDecoder | None = None
         self._before = b""
         if encoding is not None:
@@ -153,7 +163,13 @@ class Converter:
                 return data
             text = self._decoder.decode(data, final=not data)
             if text or not data:
-                return _LONE.sub("\udcff", text).encode(UTF8, "surrogateescape")
+                return _STRANGE.sub("\udcff", text).encode(UTF8, "surrogateescape")
+
+    def original(self, data: bytes) -> bytes:
+        """Return data of the converted text as it was, unless that is UTF-16 or the like."""
+        if self.encoding is None or not keeps_ascii(self.encoding):
+            return data
+        return data.decode(UTF8, "surrogateescape").encode(self.encoding, "surrogateescape")
 
     def _recognize(self, data: bytes) -> bytes:
         """Choose the encoding by a sample that does not depend on the size of the pieces read."""
@@ -180,4 +196,4 @@ class Converter:
     def _use(self, encoding: str) -> None:
         self._is_known = True
         if codecs.lookup(encoding).name != UTF8:
-            self._decoder = _decoder(encoding)
+            self.encoding, self._decoder = encoding, _decoder(encoding)

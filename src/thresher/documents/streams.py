@@ -57,6 +57,7 @@ class Stream:
         if self._codec is not None:
             self._bytes = pa.CompressedInputStream(pa.PythonFile(self._raw, mode="r"), self._codec)
         self._source: Callable[[int], bytes] = self._bytes.read
+        self.original: Callable[[bytes], bytes] = bytes  # of data, before `convert`
         self._begin()
 
     def _begin(self) -> None:
@@ -84,7 +85,8 @@ class Stream:
             encoding = ordered(encoding, self.head)
         elif encoding := marked(self.head):
             assume(encoding)
-        self._source = Converter(_after(self.head, self._source), encoding, assume).read
+        converter = Converter(_after(self.head, self._source), encoding, assume)
+        self._source, self.original = converter.read, converter.original
         self._begin()
 
     @property
