@@ -753,3 +753,13 @@ def test_the_limit_is_an_option(tmp_path):
     for bad in (0, 1025):
         with pytest.raises(ParameterError, match="max_document_mb is"):
             read_documents(tmp_path, max_document_mb=bad)
+
+
+def test_many_files_in_another_encoding_are_counted(tmp_path):
+    for i in range(130):
+        (tmp_path / f"{i:03}.txt").write_bytes(b"caf\xe9")
+    documents = read(tmp_path)[2]
+    assert len(documents.encodings) == 100
+    assert documents.notes[0].startswith(
+        f"{tmp_path}/000.txt and 129 more: not UTF-8; read as cp1252"
+    )
