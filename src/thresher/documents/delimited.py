@@ -210,7 +210,8 @@ def _row_blocks(stream: Stream, dialect: Dialect) -> Iterator[Rows]:
             yield rows
             line += streams.n_lines(rows.data)
             rest = rest[len(rows.data) :]
-        size = max(streams.BLOCK, len(rest))  # scans a long row only a few times
+        # Scans a long row only a few times, and reads little more than the limit.
+        size = max(streams.BLOCK, min(len(rest), stream.longest - len(rest)))
         if len(rest) > stream.longest:
             what = f"the row has more than {stream.longest} bytes"
             raise stream.too_long(f"{what}; a quote may be opened in it and never closed", line)
