@@ -37,3 +37,4 @@ READERS = {
     "eml": Format(".eml", "mail", "read_eml", (".eml",), holds_many=False),
 }
 FORMATS = (*READERS, "folder")
+MAIL = ("mbox", "eml")  # their texts declare their encodings

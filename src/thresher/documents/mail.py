@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from email import message_from_bytes
+from email._policybase import Compat32
 from email.errors import HeaderParseError
 from email.header import decode_header
 from email.message import Message
-from html.parser import HTMLParser
+from functools import partial
+from html import unescape
 from itertools import chain, islice
 
-from thresher.documents import streams
 from thresher.documents.batch import Batch, Reading, Record
+from thresher.documents.encodings import REPLACED, UTF8, check_encoding, encoding_of
 from thresher.documents.formats import READERS
 from thresher.documents.streams import Stream, line_blocks
 from thresher.errors import DocumentError, reason
@@ -23,10 +25,36 @@ USUAL = ("subject", "body")
 SAMPLE = 20  # messages from which the headers are collected
 ENVELOPE = re.compile(READERS["mbox"].opening)  # the line that begins a message in a mailbox
 QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)  # written for lines that began with "From "
-SILENT_TAGS = {"script", "style", "title", "template"}
+SILENT_TAGS = {"script", "style", "title", "template"}  # with what is inside them
 INLINE_TAGS = {"a", "abbr", "b", "big", "em", "font", "i", "small", "span", "strong", "u"}
+# Comments, declarations and tags. Quantifiers are possessive and the end of the text closes what is
+# open, so that no character is read twice.
+MARKUP = re.compile(
+    r"""<!--(?:-?>|(?:[^-]++|-(?!-!?>))*+(?:--!?>|\Z))
+    | <[!?][^>]*+(?:>|\Z)
+    | </?(?P<tag>[a-zA-Z][^\s/>]*+)
+      (?:[^>"'=]++ | =\s*+(?:"[^"]*+(?:"|\Z) | '[^']*+(?:'|\Z))?+ | ["'])*+ (?:>|\Z)
+    | </[^>]*+(?:>|\Z)""",
+    re.VERBOSE,
+)
+CLOSING = {tag: re.compile(rf"</{tag}\b[^>]*+(?:>|\Z)", re.IGNORECASE) for tag in SILENT_TAGS}
+LONG_NUMBER = re.compile(r"&#[0-9]{8,};?")  # of no character; Python would refuse to convert it
+LONGEST_HEADER = 1 << 13  # characters; Python's time to read a header grows with its square
 # Exceptions of the standard library's parser for invalid mail.
 PARSER_ERRORS = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+Decode = Callable[[bytes, str | None], str]
+
+
+class _Policy(Compat32):
+    """The usual policy, except that long headers are cut off."""
+
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        name, value = super().header_source_parse(sourcelines)
+        return name, value[:LONGEST_HEADER]
+
+
+parse_message = partial(message_from_bytes, policy=_Policy())
 
 
 def read_mbox(
@@ -43,7 +71,9 @@ def read_mbox(
     def records() -> Iterator[Record]:
         for location, data in chain(first, messages):
             try:
-                record = Record.of(columns, message_texts(data, names), location)
+                record = Record.of(
+                    columns, message_texts(data, names, decoder(reading, location)), location
+                )
             except DocumentError as error:
                 record = reading.refuse(location, str(error))
             yield record
@@ -62,17 +92,36 @@ def headers_of(messages: Iterable[bytes], reading: Reading) -> list[str]:
     names = dict.fromkeys(USUAL)
     for data in messages:
         with suppress(*PARSER_ERRORS):  # reported when the message is read
-            names.update(dict.fromkeys(name.lower() for name in message_from_bytes(data)))
+            names.update(dict.fromkeys(name.lower() for name in parse_message(data)))
     spelled = {name.lower(): name for name in reading.request.named}
     return [spelled.get(name, name) for name in names]
 
 
-def message_texts(data: bytes, names: Sequence[str]) -> tuple[str, ...]:
+def decoder(reading: Reading, location: str) -> Decode:
+    """Return the function that decodes data in the declared encoding, or as it is recognized.
+
+    Invalid bytes become lone surrogates.
+    """
+
+    def decode(data: bytes, charset: str | None) -> str:
+        with suppress(LookupError, ValueError):
+            check_encoding(charset)  # refuses punycode, which takes quadratic time
+            return data.decode(charset or "ascii")
+        encoding = reading.request.encoding or encoding_of(data)
+        if encoding not in (UTF8, reading.request.encoding):
+            reading.assume(location, encoding)
+        return data.decode(encoding, REPLACED)
+
+    return decode
+
+
+def message_texts(data: bytes, names: Sequence[str], decode: Decode) -> tuple[str, ...]:
     """Return the named fields of a message, or raise `DocumentError`."""
     try:
-        message = message_from_bytes(data)
+        message = parse_message(data)
         return tuple(
-            _body(message) if name.lower() == "body" else _header(message, name) for name in names
+            _body(message, decode) if name.lower() == "body" else _header(message, name, decode)
+            for name in names
         )
     except PARSER_ERRORS as error:
         raise DocumentError(f"the message cannot be parsed ({reason(error)})") from None
@@ -98,30 +147,29 @@ def mailbox_messages(stream: Stream) -> Iterator[tuple[str, bytes]]:
             else:
                 lines.append(line)
                 size += len(line)
-                if size > streams.LONGEST:
-                    location = f"{stream.name}:{start}"
-                    raise DocumentError(f"{location}: has more than {streams.LONGEST} bytes.")
+                if size > stream.longest:
+                    raise stream.too_long(f"has more than {stream.longest} bytes", start)
             after_blank = not line.strip()
     if number:
         yield f"{stream.name}:{start}", QUOTED_FROM.sub(rb"\1", b"".join(lines))
 
 
-def _header(message: Message, name: str) -> str:
-    values = (_decoded_header(value) for value in message.get_all(name, []))
+def _header(message: Message, name: str, decode: Decode) -> str:
+    values = (_decoded_header(value, decode) for value in message.get_all(name, []))
     return " ".join(value.replace("\n", " ").strip() for value in values)
 
 
-def _decoded_header(value: str) -> str:
+def _decoded_header(value: str, decode: Decode) -> str:
     try:
         chunks = decode_header(value)
     except HeaderParseError:
         return str(value)
     return "".join(
-        _decode(chunk, charset) if isinstance(chunk, bytes) else chunk for chunk, charset in chunks
+        decode(chunk, charset) if isinstance(chunk, bytes) else chunk for chunk, charset in chunks
     )
 
 
-def _body(message: Message) -> str:
+def _body(message: Message, decode: Decode) -> str:
     """Return the plain text of a message, or else its HTML without tags."""
     texts: dict[str, list[str]] = {"text/plain": [], "text/html": []}
     for section in message.walk():
@@ -129,7 +177,7 @@ def _body(message: Message) -> str:
             continue
         if section.get_content_type() in texts:
             data = section.get_payload(decode=True)
-            text = _decode(data, section.get_content_charset()) if isinstance(data, bytes) else ""
+            text = decode(data, section.get_content_charset()) if isinstance(data, bytes) else ""
             texts[section.get_content_type()].append(text)
     plain, marked_up = texts.values()
     if any(text.strip() for text in plain) or not marked_up:
@@ -137,46 +185,32 @@ def _body(message: Message) -> str:
     return "\n".join(map(strip_html, marked_up))
 
 
-def _decode(data: bytes, charset: str | None) -> str:
-    """Return data decoded as declared, or as UTF-8, or with lone surrogates, counted later."""
-    for name in (charset, "utf-8"):
-        try:
-            return data.decode(name or "ascii")
-        except (LookupError, ValueError):
-            continue
-    return data.decode("utf-8", "surrogateescape")
-
-
 def strip_html(html: str) -> str:
-    """Return the text of HTML without tags, scripts, styles and entities."""
-    parser = _TextOnly()
-    parser.feed(html)
-    parser.close()
-    lines = (" ".join(line.split()) for line in "".join(parser.texts).split("\n"))
+    """Return the text of HTML without tags, scripts, styles and entities.
+
+    The time is proportional to the length of the text, whatever it contains.
+
+    Examples
+    --------
+    >>> strip_html("<p>Wheat <b>up</b>&amp; oil<br>down<script>var x = 1;</script>")
+    'Wheat up& oil\\ndown'
+    """
+    texts: list[str] = []
+    unclosed: set[str] = set()  # tags that are not closed from here on
+    end = 0
+    while match := MARKUP.search(html, end):
+        texts.append(html[end : match.start()])
+        end, tag = match.end(), (match["tag"] or "").lower()
+        if tag and tag not in INLINE_TAGS:
+            texts.append("\n")
+        if tag in SILENT_TAGS and tag not in unclosed and not match[0].startswith("</"):
+            if closing := CLOSING[tag].search(html, end):
+                end = closing.end()
+            elif tag in ("script", "style"):
+                end = len(html)
+            else:
+                unclosed.add(tag)
+    texts.append(html[end:])
+    text = unescape(LONG_NUMBER.sub("\N{REPLACEMENT CHARACTER}", "".join(texts)))
+    lines = (" ".join(line.split()) for line in text.split("\n"))
     return "\n".join(line for line in lines if line)
-
-
-class _TextOnly(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.texts: list[str] = []
-        self._silent = 0
-
-    def handle_starttag(self, tag: str, attrs: object, step: int = 1) -> None:
-        self._silent = max(0, self._silent + step * (tag in SILENT_TAGS))
-        if tag not in INLINE_TAGS:
-            self.texts.append("\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        self.handle_starttag(tag, None, step=-1)
-
-    def handle_data(self, data: str) -> None:
-        if not self._silent:
-            self.texts.append(data)
-
-    def parse_marked_section(self, i: int, report: bool = True) -> int:
-        """Skip `<![...`; up to the next `>` if Python does not know it."""
-        try:
-            return super().parse_marked_section(i, report)
-        except AssertionError:  # of Python, for unknown sections
-            return self.parse_bogus_comment(i)

@@ -25,6 +25,7 @@ import numpy as np
 from thresher import __version__
 from thresher.decisions import Decisions
 from thresher.documents import Columns
+from thresher.documents.columns import LAYOUTS
 from thresher.engine import engine_for
 from thresher.errors import ModelError, ParameterError, brief, counted
 from thresher.features import Features
@@ -411,6 +412,8 @@ def save_model(
     columns = model.columns and {
         name: getattr(model.columns, name) for name in ("text", "labels", "separator")
     }
+    if columns and model.columns and model.columns.layout is not None:
+        columns["layout"] = model.columns.layout
     header: dict[str, Any] = {
         "parameters": _plain_parameters(model),
         "categories": model.categories.state(),
@@ -524,4 +527,7 @@ def _columns_of(header: dict[str, Any]) -> Columns | None:
     )
     if not all(isinstance(name, str) for name in text):
         raise ModelError("The model's columns of text have no names; it is damaged.")
-    return Columns(tuple(text), labels, separator)
+    layout = columns.get("layout")
+    if layout not in (None, *LAYOUTS):
+        raise ModelError("The model's documents have a format that is unknown here.")
+    return Columns(tuple(text), labels, separator, layout=layout)

@@ -34,6 +34,7 @@ from thresher.model.source import (
     Watch,
     encode_labels,
     no_progress,
+    some_weights,
     timed,
     without_zero_weights,
 )
@@ -74,6 +75,8 @@ def train(
         )
     original_parameters, parameters = parameters, parameters.resolved()
     progress, clock = source.progress, source.clock
+    if source.weights is not None:
+        some_weights(source.weights)
     mode = "multi-label" if source.form == "indicator" else parameters.mode
     with Spool() as spool:
         untrained = new_model(parameters, source.form)
