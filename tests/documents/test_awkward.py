@@ -598,10 +598,9 @@ def test_pipes_in_a_folder_are_not_opened(tmp_path):
 
 
 def test_older_models_have_no_format(tmp_path):
-    from thresher.model.storage import _columns_of, _plain_columns
+    from thresher.model.storage import _columns_of
 
     old = {"text": ["body"], "labels": "label", "separator": None}
-    assert _plain_columns(Columns(("body",), "label")) == old
     assert _columns_of({"columns": old}) == Columns(("body",), "label")
     with pytest.raises(ValueError, match="format that is unknown"):
         _columns_of({"columns": old | {"layout": "x"}})

@@ -423,7 +423,8 @@ def _check(request: Request) -> None:
         )
     if request.batch_size is not None and request.batch_size < 1:
         raise ParameterError(f"batch_size is {request.batch_size}; it must be at least 1, or None.")
-    check_encoding(request.encoding)
+    if request.encoding is not None:
+        check_encoding(request.encoding)
     if request.quoting not in (None, "minimal", "none"):
         raise ParameterError(
             f'{param("quoting")} is {request.quoting!r}; it must be "minimal" or "none".'
