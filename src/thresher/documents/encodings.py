@@ -49,8 +49,10 @@ def _replaced(error: UnicodeError) -> tuple[str | bytes, int]:
 codecs.register_error(REPLACED, _replaced)
 
 
-def check_encoding(encoding: str) -> None:
-    """Raise `ParameterError` unless this is the name of an encoding of text."""
+def check_encoding(encoding: str | None) -> None:
+    """Raise `ParameterError` unless this is the name of an encoding of text, or `None`."""
+    if encoding is None:
+        return
     try:
         _decoder(encoding).decode(BYTES_FOR_ALL, final=True)
     except (LookupError, ValueError, TypeError, AssertionError):
