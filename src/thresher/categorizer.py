@@ -116,7 +116,7 @@ class Categorizer(TrainingParameters):
         )  # fmt: skip
         self._put(model)
         self.timings_ = clock
-        for sentence, _ in model.assumptions:
+        for sentence in self.assumptions_:
             log.info(sentence)
         model.log("fitted to", clock)
         for sentence, is_doubtful in model.assumptions:
@@ -203,7 +203,8 @@ class Categorizer(TrainingParameters):
         """
         self.model_.check_can_learn()
         known = Categories(self.model_.categories)
-        scores, _, truth, names = self.tested(documents, labels, progress)
+        allow_none = bool(limits.get("allow_none"))
+        scores, _, truth, names = self.tested(documents, labels, progress, allow_none=allow_none)
         with self.shared_.editing() as model:
             model.tune(known, scores, truth, names, objective, calibrate, **limits)
         return self
@@ -315,7 +316,8 @@ class Categorizer(TrainingParameters):
             with self.shared_.reading() as model:
                 return model.scores(documents, self.n_jobs_)
         nothing = np.zeros((0, len(self.model_.categories)), np.float32)
-        return np.concatenate([batch.scores for batch in self._batches(documents)] or [nothing])
+        batches = [scores for _, scores in self.score_batches(documents)]
+        return np.concatenate(batches or [nothing])
 
     def decision_function(self, documents: Any) -> np.ndarray:
         """Return scores as scikit-learn has them: one number for each document of two classes."""
@@ -466,7 +468,11 @@ class Categorizer(TrainingParameters):
         sample_weight : array, optional
             The weight of each document; 1 by default.
         """
-        return self.tested(documents, labels).exact_match(sample_weight)
+        numbers: list[np.ndarray] = []
+        tested = self.tested(documents, labels, watch=lambda s: numbers.append(s.batch.numbers))
+        if sample_weight is not None:
+            sample_weight = np.asarray(sample_weight)[np.concatenate(numbers) - 1]
+        return tested.exact_match(sample_weight)
 
     def tested(
         self,
@@ -474,6 +480,7 @@ class Categorizer(TrainingParameters):
         labels: Any = None,
         progress: Progress = no_progress,
         watch: Callable[[ScoredBatch], None] | None = None,
+        allow_none: bool = False,
     ) -> Tested:
         """Return the scores and decisions of labelled documents, and their labels.
 
@@ -485,10 +492,19 @@ class Categorizer(TrainingParameters):
             As for `evaluate`.
         watch : callable, optional
             Called with each scored batch.
+        allow_none : bool, default=False
+            Whether having no label is an answer. Otherwise it is if the model may give no category;
+            if it is not, documents without labels are left out.
         """
-        return Tested.read(
-            self.model_.categories, self._batches(documents, labels, progress), watch
-        )
+        model = self.model_
+        source = self._source(documents, labels, progress)
+        decisions = model.decisions
+        may_be_none = decisions.mode == "single-label" and decisions.allow_none
+        source.leave_out_blank(model, allow_none or may_be_none)
+        batches = scored_batches(self.shared_, source, self.n_jobs_)
+        tested = Tested.read(model.categories, batches, watch)
+        source.warn_of_blank_labels()
+        return tested
 
     def score_batches(
         self,
@@ -507,15 +523,12 @@ class Categorizer(TrainingParameters):
         clock : dict, optional
             Seconds by stage, to which the time taken is added.
         """
-        for scored in self._batches(documents, labels, progress, clock):
+        source = self._source(documents, labels, progress, clock)
+        for scored in scored_batches(self.shared_, source, self.n_jobs_):
             yield scored.batch, scored.scores
 
     def _source(self, documents: Any, labels: Any = None, *options: Any) -> LabelledSource:
         return LabelledSource(documents, labels, self.model_.columns, self.fields, *options)
-
-    def _batches(self, documents: Any, labels: Any = None, *options: Any) -> Iterator[ScoredBatch]:
-        source = self._source(documents, labels, *options)
-        return scored_batches(self.shared_, source, self.n_jobs_)
 
     # ---- categories --------------------------------------------------------------------------
 
@@ -552,10 +565,12 @@ class Categorizer(TrainingParameters):
         *,
         remember: bool = True,
         keep_previous: bool = False,
+        force: bool = False,
     ) -> None:
-        """Write the model to a file; an old one is replaced in one step or not at all.
+        """Write the model to a file; an old model is replaced in one step or not at all.
 
         Of two processes that save to one file, the last wins; with `updating` no change is lost.
+        A file that is not a model, such as the training data, is not replaced.
 
         Parameters
         ----------
@@ -566,9 +581,11 @@ class Categorizer(TrainingParameters):
         keep_previous : bool, default=False
             Keep the old file as `path.before-learn`, for `thresher learn --undo`. Otherwise such a
             file is removed, as it is no longer the previous one.
+        force : bool, default=False
+            Replace an existing file whatever it is.
         """
         with self.shared_.reading() as model:
-            model.save(path, remember=remember, keep_previous=keep_previous)
+            model.save(path, remember=remember, keep_previous=keep_previous, force=force)
 
     @classmethod
     def load(
@@ -600,6 +617,7 @@ class Categorizer(TrainingParameters):
         output: str | os.PathLike[str] | None = None,
         *,
         keep_previous: bool = False,
+        force: bool = False,
         learners: Sequence[type[Learner]] = (),
         tell: Callable[[str], object] = warnings.warn,
     ) -> Iterator[Self]:
@@ -613,8 +631,8 @@ class Categorizer(TrainingParameters):
             The model file.
         output : path, optional
             The file for the changed model. Default: the same file.
-        keep_previous, learners
-            As for `save`, if the model replaces the file; as for `load`.
+        keep_previous, force, learners
+            As for `save`, the first if the model replaces the file; as for `load`.
         tell : callable, optional
             Called with a sentence while another process is waited for. Default: a warning.
         """
@@ -624,7 +642,7 @@ class Categorizer(TrainingParameters):
             is_in_place = str(target) == os.path.realpath(path)
             model = cls.load(path, learners=learners)
             yield model
-            model.save(target, keep_previous=keep_previous and is_in_place)
+            model.save(target, keep_previous=keep_previous and is_in_place, force=force)
 
     @classmethod
     def _of(cls, model: Model) -> Self:
@@ -701,7 +719,7 @@ class Categorizer(TrainingParameters):
     @property
     def assumptions_(self) -> list[str]:
         """What `fit` assumed: columns, one label or several, missing labels."""
-        return [assumption.sentence for assumption in self.model_.assumptions]
+        return [str(ThresherWarning(sentence)) for sentence, _ in self.model_.assumptions]
 
     @property
     def documents_seen_(self) -> int:

@@ -472,7 +472,7 @@ def test_the_newest_are_tested_on(tmp_path, written):
         ),
         (["notes"], "is a folder; only a file can be divided."),
         (["none.csv"], "there is no such file"),
-        (["t.csv", "-o", "x.csv", "x.csv"], "must be three different files"),
+        (["t.csv", "-o", "x.csv", "x.csv"], "is named twice as an output file"),
         (["t.csv", "-o", "x.csv", "y.jsonl"], "records are passed on as they are, CSV"),
         (["t.parquet", "-o", "x.csv", "y.csv"], "records are passed on as they are, Parquet"),
         (["t.csv", "-o", "none/x.csv", "y.csv"], "none/x.csv cannot be written"),

@@ -92,6 +92,7 @@ def run(
         Option(
             metavar="FILE",
             help="Draw it to this file, e.g. figure.svg; for several items, a folder.",
+            writes="picture",
         ),
     ] = None,
     json: common.Json = False,
@@ -122,7 +123,9 @@ def page(
     file: Annotated[
         str,
         Argument(
-            metavar="FILE", help="Markdown file; its pictures are written to images/ beside it."
+            metavar="FILE",
+            help="Markdown file; its pictures are written to images/ beside it.",
+            writes="records",
         ),
     ],
     seed: Seed = 0,

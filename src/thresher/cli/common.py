@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import click
 
 from thresher.cli import _compiling, process
+from thresher.cli._outputs import check_outputs
 from thresher.cli.declare import Argument, Group, Option, Verb, declared
 from thresher.cli.program import app
 from thresher.documents.formats import FORMATS, READERS
 from thresher.errors import (
     DocumentError,
-    OutputError,
     ParameterError,
     ThresherError,
     counted,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 # Options that several verbs have; their names are those of the parameters.
 Model = Annotated[
-    str, Argument(metavar="MODEL", help="A model file, as `thresher train` writes it.")
+    str, Argument(metavar="MODEL", help="A model file, as `thresher train` writes it.", reads=True)
 ]
 Data = Annotated[
     list[str] | None,
@@ -50,6 +50,7 @@ Data = Annotated[
         help=f"Files ({', '.join(kind.title for kind in READERS.values())}; also compressed by "
         "gzip, zstd or bzip2), folders with a subfolder for each category, or the name of a corpus "
         "(see `thresher corpus list`). Without DATA, or with '-', standard input is read.",
+        reads=True,
     ),
 ]
 Text = Annotated[
@@ -82,6 +83,14 @@ Passes = Annotated[
         panel="Learning", min=1, max=MOST_ROUNDS, help="The number of passes over the documents."
     ),
 ]
+Fast = Annotated[
+    bool,
+    Option(
+        "--fast",
+        panel="Learning",
+        help="Train quickly, on single words. The same as --preset fast.",
+    ),
+]
 Threads = Annotated[
     int,
     Option(min=1, max=MOST_THREADS, help="The number of threads; it does not change the results."),
@@ -92,6 +101,7 @@ Names = Annotated[
         "--names",
         metavar="FILE",
         help="A CSV file with two columns, code and name: show the categories by their names.",
+        reads=True,
     ),
 ]
 Top = Annotated[
@@ -109,6 +119,7 @@ Output = Annotated[
         "-o",
         metavar="FILE",
         help="The file for the changed model. Default: MODEL itself.",
+        writes="model",
     ),
 ]
 Results = Annotated[
@@ -118,6 +129,7 @@ Results = Annotated[
         metavar="FILE",
         help="Write the answers to a .csv, .jsonl or .parquet file, with a row for each document. "
         ".csv and .jsonl can be compressed (.csv.gz, .jsonl.zst).",
+        writes="results",
     ),
 ]
 Keep = Annotated[
@@ -125,6 +137,9 @@ Keep = Annotated[
     Option(metavar="COLUMNS", help="With -o: columns of the data to copy, e.g. id,title."),
 ]
 Json = Annotated[bool, Option("--json", help="Print JSON.")]
+Force = Annotated[
+    bool, Option("--force", help="Replace output files even if they are of another kind.")
+]
 
 
 Probabilities = Annotated[
@@ -136,9 +151,9 @@ Probabilities = Annotated[
     ),
 ]
 
-# Parameters of verbs that name input files, and those that name output files.
-READ = ("data", "model", "unlabelled", "codes", "document")
-WRITTEN = ("output", "report", "html", "rejected", "plot", "svg")
+MEMORY_PROBLEM = re.compile(
+    "MemoryError|allocate|map segment|shared object|llvmlite|start new thread|worker thread|memory"
+)
 
 _as_json = json.JSONEncoder(
     ensure_ascii=False
@@ -165,7 +180,8 @@ def verb(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add a function as a verb to the command line; its docstring is the help.
 
-    An error becomes a sentence on stderr and an exit status. A file that is read is never written.
+    An error becomes a sentence on stderr and an exit status. A file that is read is never written,
+    and one of another kind only with --force, which every verb with an output file has.
 
     Parameters
     ----------
@@ -183,6 +199,10 @@ def verb(
 
     def add(function: Callable[..., None]) -> Callable[..., None]:
         reads = "reading" in function.__annotations__
+        takes_force = "force" in function.__annotations__
+        parameters = [*declared(function)]
+        if not takes_force and any(parameter.writes for parameter in parameters):  # type: ignore[attr-defined]
+            parameters += declared(_forced)
 
         @functools.wraps(function)
         def run(**values: Any) -> None:
@@ -191,7 +211,9 @@ def verb(
             _compiling.report_compiling(say)
             try:
                 with process.at_work():
-                    _refuse_to_overwrite_inputs(values, replaces)
+                    check_outputs(parameters, values, replaces)
+                    if not takes_force:
+                        values.pop("force", None)
                     function(**values)
                     sys.stdout.flush()
             except (KeyboardInterrupt, Exception) as problem:
@@ -200,7 +222,7 @@ def verb(
         command = kind(
             name or function.__name__,
             callback=run,
-            params=[*declared(function)],
+            params=parameters,
             help=inspect.getdoc(function),
             epilog=f"Example: thresher {example}",
         )
@@ -210,27 +232,15 @@ def verb(
     return add
 
 
+def _forced(force: Force = False) -> None:
+    """Declare the option of verbs that do not look at it themselves."""
+
+
 def group(name: str, help: str) -> Group:
     """Add a verb with subcommands to the command line, and return it."""
     added = Group(name, help=help)
     app.add_command(added)
     return added
-
-
-def _refuse_to_overwrite_inputs(values: dict[str, Any], replaces: str | None) -> None:
-    """Raise an error if an output file is also an input file of the verb."""
-    for option in WRITTEN:
-        path = values.get(option)
-        if not isinstance(path, str | Path) or not os.path.exists(path):
-            continue
-        for parameter in READ:
-            if option == "output" and parameter == replaces:
-                continue
-            words = values.get(parameter) or ()
-            for word in [words] if isinstance(words, str) else words:
-                source = word if os.path.exists(word) else word.rpartition(":")[0]  # FILE:LINE
-                if os.path.exists(source) and os.path.samefile(source, path):
-                    raise OutputError(f"--{option} is {path}, which is read; name another file.")
 
 
 def answer(problem: BaseException) -> int:
@@ -244,7 +254,12 @@ def answer(problem: BaseException) -> int:
     if isinstance(problem, BrokenPipeError):  # the reader of the output has ended, such as `head`
         _forget_output()
         return 141
-    if isinstance(problem, ThresherError):
+    if limit := limited_memory(problem):
+        sentence = (
+            f"there is not enough memory: this process may use {limit / 2**30:.1f} GB (ulimit -v), "
+            "and a small model needs about 1 GB; raise the limit."
+        )
+    elif isinstance(problem, ThresherError):
         from thresher.cli._options import as_option
 
         sentence = problem.message(as_option)
@@ -257,6 +272,18 @@ def answer(problem: BaseException) -> int:
     say(f"thresher: {sentence}")
     _forget_output()
     return 2
+
+
+def limited_memory(problem: BaseException) -> int:
+    """Return the limit of memory in bytes if an error of a library results from it, else 0.
+
+    A library that cannot be loaded or a thread that cannot start do not mention memory.
+    """
+    from thresher.limits import address_space
+
+    if isinstance(problem, ThresherError):
+        problem = problem.__cause__ or ValueError()
+    return (address_space() or 0) if MEMORY_PROBLEM.search(repr(problem)) else 0
 
 
 def _forget_output() -> None:
@@ -374,12 +401,19 @@ def load_model(model: str, threads: int | None = None, codes: str | None = None)
 
 @contextmanager
 def changed_model(
-    model: str, output: str | None, threads: int, *, keep_previous: bool = False
+    model: str,
+    output: str | None,
+    threads: int,
+    *,
+    keep_previous: bool = False,
+    force: bool = False,
 ) -> Iterator[Categorizer]:
     """Load a model that is saved when the block ends; other writers wait."""
     from thresher.categorizer import Categorizer
 
-    updating = Categorizer.updating(model, output, keep_previous=keep_previous, tell=say)
+    updating = Categorizer.updating(
+        model, output, keep_previous=keep_previous, force=force, tell=say
+    )
     with updating as categorizer:
         categorizer.n_jobs = threads
         yield categorizer
@@ -411,8 +445,13 @@ def open_documents(
 
     if reading.on_error not in ("stop", "skip"):
         raise DocumentError(f"--on-error is {reading.on_error!r}; it must be stop or skip.")
-    sources = data or ["-"]
-    if sources == ["-"] and sys.stdin and sys.stdin.isatty():
+    sources, has_keyboard = data or ["-"], sys.stdin and sys.stdin.isatty()
+    if has_keyboard and not data:
+        raise DocumentError(
+            "There are no documents: name a file or a folder, or pipe documents to the command; "
+            "with '-' in place of a file, they are read from the keyboard."
+        )
+    if has_keyboard and sources == ["-"]:
         say("thresher: reading documents from the keyboard, one a line; end with Ctrl-D.")
     return corpora.open_documents(
         sources[0] if len(sources) == 1 else [Path(source) for source in sources],

@@ -24,6 +24,7 @@ def concepts(
         Option(
             metavar="TEXT|FILE|-",
             help="Show the concepts of this document, with the words that indicate them.",
+            reads=True,
         ),
     ] = None,
     word: Annotated[
@@ -40,11 +41,19 @@ def concepts(
     ] = False,
     html: Annotated[
         str | None,
-        Option(metavar="FILE", help="Also write an HTML page with a map of the concepts."),
+        Option(
+            metavar="FILE",
+            help="Also write an HTML page with a map of the concepts.",
+            writes="page",
+        ),
     ] = None,
     documents: Annotated[
         list[str] | None,
-        Option(metavar="FILE", help="For --html: documents to show with their concepts."),
+        Option(
+            metavar="FILE",
+            help="For --html: documents to show with their concepts.",
+            reads=True,
+        ),
     ] = None,
     threads: common.Threads = 1,
     json: common.Json = False,

@@ -31,7 +31,12 @@ Confusion = Annotated[
 ]
 ErrorFile = Annotated[
     str | None,
-    Option("--output", "-o", metavar="FILE", help="Write the errors to a .csv or .jsonl file."),
+    Option(
+        *("--output", "-o"),
+        metavar="FILE",
+        help="Write the errors to a .csv or .jsonl file.",
+        writes="results",
+    ),
 ]
 
 
@@ -48,7 +53,8 @@ def evaluate(
     output: ErrorFile = None,
     codes: common.Names = None,
     report: Annotated[
-        str | None, Option(metavar="FILE", help="Also write the result as an HTML page.")
+        str | None,
+        Option(metavar="FILE", help="Also write the result as an HTML page.", writes="page"),
     ] = None,
     title: Annotated[
         str | None, Option(help="The title of the report. Default: the name of the data.")

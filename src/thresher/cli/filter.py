@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -45,6 +44,7 @@ Target = Annotated[
         metavar="FILE",
         help="The file for the records, compressed if it ends in .gz, .zst or .bz2. Default: "
         "standard output.",
+        writes="records",
     ),
 ]
 
@@ -72,7 +72,7 @@ def filter(
     output: Target = None,
     rejected: Annotated[
         str | None,
-        Option(metavar="FILE", help="The file for records that cannot be read."),
+        Option(metavar="FILE", help="The file for records that cannot be read.", writes="records"),
     ] = None,
     text: common.Text = None,
     format: common.Format = None,
@@ -85,7 +85,7 @@ def filter(
     A record is a line of JSON, fastText or plain text, or a row of CSV, TSV or Parquet. Records are
     copied without changes, in their order. A summary is printed on standard error.
     """
-    _check(above, scores, others, add, output, rejected)
+    _check(above, scores, others, add)
     categorizer = common.load_model(model, threads)
     choice = Choice(categorizer, category or [], above, scores, add is not None)
     reading = common.Reading(text, format=format, on_error="skip" if rejected else on_error)
@@ -117,8 +117,6 @@ def _check(
     scores: bool,
     others: bool,
     add: str | None,
-    output: str | None,
-    rejected: str | None,
 ) -> None:
     """Raise an error if options exclude each other."""
     if add is not None and not add.strip():
@@ -127,8 +125,6 @@ def _check(
         raise ParameterError("--add keeps every record; leave out --above and --not.")
     if scores and add is None and above is None:
         raise ParameterError("--scores goes with --above or --add; without, the model decides.")
-    if output and rejected and os.path.realpath(output) == os.path.realpath(rejected):
-        raise ParameterError(f"--output and --rejected are the same file, {output}; name two.")
 
 
 def _copy(

@@ -37,7 +37,8 @@ def inspect(
         Option(min=0, max=MOST_THINGS, help="The depth to which the tree is shown."),
     ] = None,
     svg: Annotated[
-        Path | None, Option(help="Draw the tree of one category to this SVG file.")
+        Path | None,
+        Option(help="Draw the tree of one category to this SVG file.", writes="picture"),
     ] = None,
     codes: common.Names = None,
     json: common.Json = False,

@@ -9,14 +9,19 @@ from thresher.cli import common, process
 from thresher.cli.common import verb
 from thresher.cli.program import PROGRAM, app
 from thresher.errors import ThresherWarning
+from thresher.limits import address_space
 
 __all__ = ["app", "main", "verb"]
+
+LEAST_MEMORY = 1 << 28  # bytes of address space; with less, not even NumPy can be imported
 
 
 def main() -> None:
     """Run the command line."""
     warnings.showwarning = lambda message, *where: _warn(message)
     try:
+        if (address_space() or LEAST_MEMORY) < LEAST_MEMORY:  # libraries would abort the process
+            raise MemoryError
         app(prog_name=PROGRAM)
     except (KeyboardInterrupt, Exception) as problem:  # before a verb began, as in its help
         sys.exit(common.answer(problem))

@@ -27,6 +27,7 @@ Targets = Annotated[
         metavar="TRAIN TEST",
         help="The two output files. For tickets.csv, the default is tickets-train.csv and "
         "tickets-test.csv.",
+        writes="records",
     ),
 ]
 
@@ -52,7 +53,9 @@ def split(
     data: Annotated[
         str,
         Argument(
-            metavar="DATA", help="A file: CSV, TSV, JSON lines, Parquet, fastText or plain lines."
+            metavar="DATA",
+            help="A file: CSV, TSV, JSON lines, Parquet, fastText or plain lines.",
+            reads=True,
         ),
     ],
     test: Annotated[
@@ -121,8 +124,6 @@ def _check_targets(
             common.check_named(target, kind, format)
         elif os.path.exists(target):
             raise OutputError(f"{target} already exists; to replace it, name both files by -o.")
-    if len({os.path.realpath(path) for path in (data, *targets)}) < 3:
-        raise OutputError(f"{data}, {' and '.join(targets)} must be three different files.")
 
 
 def _report(targets: tuple[str, str], sizes: tuple[int, int], sentence: str, as_json: bool) -> None:

@@ -57,6 +57,7 @@ def tune(
     reading: common.Reading = common.Reading(),
     top: common.Top = 20,
     threads: common.Threads = 1,
+    force: common.Force = False,
     json: common.Json = False,
 ) -> None:
     """Tune the decisions of a model.
@@ -76,7 +77,7 @@ def tune(
             "There is nothing to do: give --objective or --calibrate and labelled documents, or "
             "one of --at-least, --at-most, --none, --abstain-below."
         )
-    with common.changed_model(model, output, threads) as categorizer:
+    with common.changed_model(model, output, threads, force=force) as categorizer:
         _check_limits(categorizer.decisions_, limits, calibrate)
         if learns or data:
             documents = common.open_documents(

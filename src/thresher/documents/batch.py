@@ -80,6 +80,7 @@ class Batch:
     skipped: Sequence[Skipped] = ()
     records: Records | pa.RecordBatch | None = None
     n_before: int = 0
+    numbers: Any = None  # of the documents among all that were given, from 1, where that matters
 
     @cached_property
     def texts(self) -> pa.Array:

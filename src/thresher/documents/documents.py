@@ -79,6 +79,7 @@ class Documents:
         self._bytes_done = 0
         self._is_used = False
         self.relabel: Callable[[Any], Any] | None = None  # renames labels
+        self.none_is_answer = False  # whether documents without labels are known to have none
         sizes = [source.size for source in sources]
         self.bytes_total = None if None in sizes else sum(filter(None, sizes))
 

@@ -71,8 +71,8 @@ class Learned:
 
     Attributes
     ----------
-    documents : int
-        The number of documents learned.
+    documents, left_out : int
+        The number of documents learned, and of those without labels, which were left out.
     wrong : list of Mistake
         The documents whose decisions still differ from their labels.
     checked, changed : int
@@ -88,6 +88,7 @@ class Learned:
     """
 
     documents: int = 0
+    left_out: int = 0
     wrong: list[Mistake] = field(default_factory=list)
     checked: int = 0
     changed: int = 0
@@ -128,6 +129,7 @@ class Learned:
         """Return everything as plain data for JSON."""
         return {
             "documents": self.documents,
+            "left_out": self.left_out,
             "right": self.right,
             "wrong": [mistake._asdict() for mistake in self.wrong],
             "remembered_checked": self.checked,
@@ -178,6 +180,8 @@ class Update:
         self.source = LabelledSource(
             documents, labels, columns, fields, progress, clock, sample_weight
         )
+        if about is None:  # otherwise, documents without labels are about none of these
+            self.source.leave_out_blank(model)
         batches = self.source.batches("learning")
         first, n_first = [], 0
         for batch in batches:
@@ -207,6 +211,8 @@ class Update:
             restoring = restored_on_failure()
         with restoring as restore:
             learned = _Learning(model, self, restore).learn(self._batches, self._n_rounds)
+            learned.left_out = self.source.n_blank
+            self.source.warn_of_blank_labels()
             model.columns = model.columns or self.source.columns
         model.forget_reader()
         return learned
@@ -222,7 +228,7 @@ class _Learning:
         self.model, self.learner, self.features = model, model.learner, model.features
         self.about, self.n_checked, self.n_jobs = update.about, update.n_checked, update.n_jobs
         self.clock, self.restore = update.source.clock, restore
-        self.learned, self.n_given = Learned(), 0
+        self.learned = Learned()
 
     def learn(self, batches: Iterable[Batch], n_rounds: int) -> Learned:
         """Learn all batches; return the result."""
@@ -289,7 +295,6 @@ class _Learning:
             self._prune_to_budget()
         model.documents_seen += rows.n_rows
         self.learned.documents += rows.n_rows
-        self.n_given += len(batch)
 
     def _restricted(self, labels: Labels) -> Labels:
         """Return the labels, marked as unknown for all categories except those of `about`."""
@@ -422,7 +427,7 @@ class _Learning:
             start = str(batch.texts[i])[: 4 * CHARACTERS_SHOWN]
             text = " ".join(start.split())[:CHARACTERS_SHOWN]
             lists = ([names[k] for k in np.flatnonzero(row)] for row in (answer, decision))
-            self.learned.wrong.append(Mistake(self.n_given + i + 1, text, *lists))
+            self.learned.wrong.append(Mistake(int(batch.numbers[i]), text, *lists))
 
     def _choose_threshold(
         self, k: int, rows: Rows, labels: Labels, contributions: np.ndarray
@@ -650,9 +655,9 @@ def _check_batch(model: Model, batch: Batch, about: Sequence[Any] | None) -> Non
     if model.documents_seen == 0 or model.is_mode_open or batch.labels is None:
         return
     if model.decisions.mode == "single-label" and about is None:
-        labels = next((labels for labels in batch.labels if len(labels) != 1), None)
+        labels = next((labels for labels in batch.labels if len(labels) > 1), None)
         if labels is not None:
-            number = f"{len(labels)} labels ({labels[0]!r}, ...)" if labels else "no label"
+            number = f"{len(labels)} labels ({labels[0]!r}, ...)"
             raise DocumentError(
                 f"A document has {number}, but the model was trained on documents with one label "
                 "each: leave it out, or train anew with "

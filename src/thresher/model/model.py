@@ -432,12 +432,17 @@ class Model:
     # ---- files -------------------------------------------------------------------------------
 
     def save(
-        self, path: str | os.PathLike[str], *, remember: bool = True, keep_previous: bool = False
+        self,
+        path: str | os.PathLike[str],
+        *,
+        remember: bool = True,
+        keep_previous: bool = False,
+        force: bool = False,
     ) -> None:
         """Write the model to a file; see `Categorizer.save`."""
         from thresher.model.storage import save_model
 
-        save_model(self, path, remember=remember, keep_previous=keep_previous)
+        save_model(self, path, remember=remember, keep_previous=keep_previous, force=force)
 
     @classmethod
     def load(

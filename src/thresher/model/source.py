@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from thresher.corpora import open_documents
 from thresher.documents import Batch, Columns, Documents, column_to_list, from_texts
-from thresher.errors import DocumentError, ParameterError, counted, param
+from thresher.errors import DocumentError, ParameterError, ThresherWarning, counted, param
 from thresher.fields import Fields, as_text, field_columns
 from thresher.model.categories import Categories, LabelLists
 from thresher.rows import Labels, Rows
 
 __all__ = [
-    "LabelledSource", "Progress", "Watch", "encode_labels", "no_progress", "open_source",
-    "timed", "without_zero_weights",
+    "LabelledSource", "Progress", "Watch", "encode_labels", "no_labels", "no_progress",
+    "open_source", "timed", "without_zero_weights",
 ]  # fmt: skip
 
 Progress = Callable[[str, int, float | None], None]
@@ -59,6 +62,8 @@ class LabelledSource:
         Seconds by stage.
     sample_weight : array, optional
         The weight of each document.
+    blank : bool, default=True
+        Whether to yield documents without labels; see `is_none_an_answer`.
     """
 
     def __init__(
@@ -70,12 +75,15 @@ class LabelledSource:
         progress: Progress = no_progress,
         clock: dict[str, float] | None = None,
         sample_weight: Any = None,
+        blank: bool = True,
     ) -> None:
         self.labels = None if labels is None else LabelLists.read(labels)
         self.documents = open_source(documents, labels is not None, columns, fields)
         self.fields = field_columns(fields) if fields else ()
         self.clock = {} if clock is None else clock
         self.progress = progress
+        self.blank, self.n_blank = blank, 0  # in the last pass, without labels and left out
+        self.n_read = 0  # documents in the last pass
         self._weights = None if sample_weight is None else _checked_weights(sample_weight)
         self._parallel: list[tuple[str, Any]] = []  # values that must match the documents
         if self.labels is not None:
@@ -95,7 +103,7 @@ class LabelledSource:
 
     def batches(self, stage: str) -> Iterator[Batch]:
         """Yield the documents in batches, with labels and weights, and report progress."""
-        batches, n_read = self.documents.batches(self.fields), 0
+        batches, n_read, self.n_blank = self.documents.batches(self.fields), 0, 0
         while True:
             with timed(self.clock, "read"):
                 batch = next(batches, None)
@@ -109,13 +117,58 @@ class LabelledSource:
                 batch.labels = [list(labels) for labels in self.labels.lists[rows]]
             if self._weights is not None:
                 batch.weights = self._weights[rows]
-            yield batch
-            n_read += len(batch)
+            n_given = len(batch)
+            batch.numbers = np.arange(n_read + 1, n_read + n_given + 1)
+            if not self.blank and batch.labels is not None:
+                labelled = np.flatnonzero(list(map(bool, batch.labels)))
+                self.n_blank += n_given - len(labelled)
+                batch = batch if len(labelled) == n_given else _taken(batch, labelled)
+            if len(batch):
+                yield batch
+            self.n_read = n_read = n_read + n_given
             total = self.documents.bytes_total
             self.progress(stage, n_read, self.documents.bytes_read / total if total else None)
         for name, values in self._parallel:
             if len(values) != n_read:
                 raise _wrong_number(counted(n_read, "document"), len(values), name)
+        if self.n_blank and self.n_blank == n_read:
+            raise no_labels(n_read)
+
+    def is_none_an_answer(self, mode: str, n_categories: int) -> bool:
+        """Return True if documents without labels are learned and measured, not left out.
+
+        That is so in mode "multi-label" and for an indicator matrix. In mode "auto", it is so for
+        a corpus that knows which documents have no label, and if there is only one category, which
+        needs documents that do not have it.
+        """
+        is_known = self.documents.none_is_answer or n_categories == 1
+        is_stated = mode == "multi-label" or self.form == "indicator"
+        return is_stated or (mode == "auto" and is_known)
+
+    def leave_out_blank(self, model: Any, allow_none: bool = False) -> None:
+        """Leave documents without labels out, unless having none is an answer for the model.
+
+        Parameters
+        ----------
+        model : Model
+            The model that learned, or measures, the documents.
+        allow_none : bool, default=False
+            Whether the model may answer that a document has no category although it gives one.
+        """
+        mode = "multi-label" if model.categories.form == "indicator" else model.parameters.mode
+        self.blank = allow_none or self.is_none_an_answer(mode, len(model.categories))
+
+    def blank_labels(self) -> str:
+        """Return a sentence on the documents that were left out; empty if there are none."""
+        if not self.n_blank:
+            return ""
+        remedy = f"If having none is an answer, train with {param('mode', 'multi-label')}."
+        return f"{self.n_blank:,} of {self.n_read:,} have no label and were left out. {remedy}"
+
+    def warn_of_blank_labels(self) -> None:
+        """Warn if documents were left out."""
+        if sentence := self.blank_labels():
+            warnings.warn(f"Of the documents, {sentence}", ThresherWarning, stacklevel=4)
 
 
 def open_source(
@@ -150,6 +203,30 @@ def open_source(
     if hasattr(documents, "columns") and hasattr(documents, "shape"):  # a table
         return open_documents(documents, False, familiar=familiar)
     return from_texts(column_to_list(documents))
+
+
+def _taken(batch: Batch, rows: np.ndarray) -> Batch:
+    """Return some of the documents of a batch."""
+    assert batch.labels is not None
+    taken, picked = pa.array(rows), rows.tolist()
+    return replace(
+        batch,
+        columns={name: column.take(taken) for name, column in batch.columns.items()},
+        labels=[batch.labels[i] for i in picked],
+        locations=[batch.locations[i] for i in picked],
+        weights=None if batch.weights is None else batch.weights[rows],
+        numbers=batch.numbers[rows],
+    )
+
+
+def no_labels(n_documents: int) -> DocumentError:
+    """Return the error for documents of which none has a label."""
+    documents = (
+        "The document has no"
+        if n_documents == 1
+        else (f"None of the {counted(n_documents, 'document')} has a")
+    )
+    return DocumentError(f"{documents} label. Look whether the label column is the right one.")
 
 
 def encode_labels(categories: Categories, batch: Batch) -> Labels:
