@@ -20,7 +20,13 @@ from thresher.model.compact import CHANGES_ALLOWED, compact
 from thresher.model.learn import DOCUMENTS_CHECKED
 from thresher.model.model import Model, check_will_be_probable
 from thresher.model.parameters import TrainingParameters
-from thresher.model.reading import ScoredBatch, Tested, scored_batches
+from thresher.model.reading import (
+    DOCUMENTS_RECOGNIZED,
+    ScoredBatch,
+    Tested,
+    doubts,
+    scored_batches,
+)
 from thresher.model.shared import SharedModel
 from thresher.model.source import LabelledSource, Progress, Watch, no_progress, open_source
 from thresher.model.train import model_for_stream, train
@@ -469,7 +475,7 @@ class Categorizer(TrainingParameters):
             The weight of each document; 1 by default.
         """
         numbers: list[np.ndarray] = []
-        tested = self.tested(documents, labels, watch=lambda s: numbers.append(s.batch.numbers))
+        tested, _ = self._tested(documents, labels, watch=lambda s: numbers.append(s.batch.numbers))
         if sample_weight is not None:
             sample_weight = np.asarray(sample_weight)[np.concatenate(numbers) - 1]
         return tested.exact_match(sample_weight)
@@ -496,6 +502,29 @@ class Categorizer(TrainingParameters):
             Whether having no label is an answer. Otherwise it is if the model may give no category;
             if it is not, documents without labels are left out.
         """
+        beginnings: list[Batch] = []
+
+        def see(scored: ScoredBatch) -> None:
+            if sum(map(len, beginnings)) < DOCUMENTS_RECOGNIZED:
+                beginnings.append(scored.batch)
+            if watch is not None:
+                watch(scored)
+
+        tested, source = self._tested(documents, labels, progress, see, allow_none)
+        with self.shared_.reading() as model:
+            for sentence in doubts(model, tested, source, beginnings):
+                warnings.warn(sentence, ThresherWarning, stacklevel=3)
+        return tested
+
+    def _tested(
+        self,
+        documents: Any,
+        labels: Any,
+        progress: Progress = no_progress,
+        watch: Callable[[ScoredBatch], None] | None = None,
+        allow_none: bool = False,
+    ) -> tuple[Tested, LabelledSource]:
+        """Return the scores and decisions of labelled documents, and their source."""
         model = self.model_
         source = self._source(documents, labels, progress)
         decisions = model.decisions
@@ -504,7 +533,7 @@ class Categorizer(TrainingParameters):
         batches = scored_batches(self.shared_, source, self.n_jobs_)
         tested = Tested.read(model.categories, batches, watch)
         source.warn_of_blank_labels()
-        return tested
+        return tested, source
 
     def score_batches(
         self,

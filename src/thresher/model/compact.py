@@ -143,6 +143,7 @@ def compact(
     if model.second_look is not None:
         model.second_look = model.second_look.grown(features.fields())
     model.memory = model.sample = model.tuning = None
+    model.digests = model.digests and model.digests.compacted()
     model.is_compacted = True
     model.forget_reader()
     return result

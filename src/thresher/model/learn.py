@@ -20,6 +20,7 @@ from thresher.examples import Examples
 from thresher.learners.capabilities import Budgeted, LateCategories, Online, Tracking, Undoable
 from thresher.learners.online import OnlineLearner
 from thresher.model.categories import decision_mode
+from thresher.model.digests import Digests
 from thresher.model.held_out import fold_numbers
 from thresher.model.memory import Sample
 from thresher.model.second_look import SecondLook, Unseen, candidates_of
@@ -48,6 +49,7 @@ MOST_ROUNDS = 5  # fewer if all new documents are decided right
 RECALLED_PER_DOCUMENT = 10  # remembered documents that are learned again for each new one
 DOCUMENTS_CHECKED = 64  # remembered documents whose decisions are compared before and after
 MISTAKES_SHOWN = 5
+LEAST_MISSPELLED = 3  # characters of a name that may be a misspelled one
 CHARACTERS_SHOWN = 60
 # The number of documents that a new category may take from their right categories is limited by a
 # share of all documents, and by a multiple of the documents of the new category.
@@ -213,9 +215,22 @@ class Update:
             learned = _Learning(model, self, restore).learn(self._batches, self._n_rounds)
             learned.left_out = self.source.n_blank
             self.source.warn_of_blank_labels()
+            learned.warnings += self._doubts(model)
+            if model.parameters.remember:
+                known = model.digests or Digests.none()
+                model.digests = known.extended(self.source.digested)
             model.columns = model.columns or self.source.columns
         model.forget_reader()
         return learned
+
+    def _doubts(self, model: Model) -> list[str]:
+        """Return a warning if exactly these documents were learned before."""
+        if model.digests is None or not model.digests.has_source(self.source.digested):
+            return []
+        return [
+            "The same documents, with the same labels, were learned before; they count twice now. "
+            "If that is a mistake, take it back (thresher learn --undo)."
+        ]
 
 
 class _Learning:
@@ -255,7 +270,12 @@ class _Learning:
         return learned
 
     def _warnings(self) -> list[str]:
-        """Return warnings of new categories without counter-examples."""
+        """Return warnings of new categories that may be mistakes, or lack counter-examples."""
+        names, new = self.model.categories.names, self.learned.categories
+        known = names[: len(names) - len(new)]
+        return [*_misspelled(new, known), *self._without_counterexamples()]
+
+    def _without_counterexamples(self) -> list[str]:
         memory = self.model.memory
         has_others = memory is not None and len(np.unique(memory.slot_categories)) > 1
         if not self.learned.categories or has_others:
@@ -558,6 +578,40 @@ class _Learning:
             decisions = model.decisions.replace()
             decisions.thresholds[look.n_known :] = decisions.default_threshold
             model.second_look, model.decisions = new.grown(look.fields), decisions
+
+
+def _misspelled(new: Sequence[str], known: Sequence[str]) -> Iterator[str]:
+    """Yield a warning for each new name that differs from a known one by a letter, or by case.
+
+    Numbers in names are no letters: "part 1" and "part 2" are different.
+
+    Examples
+    --------
+    >>> known = ["hardware", "grain", "part 1"]
+    >>> list(_misspelled(["hardwrae", "Grain", "part 2"], known))
+    ['hardwrae: a new category; did you mean hardware?', 'Grain: a new ...']
+    """
+    for name in new:
+        similar = [other for other in known if _is_misspelled(name, other)]
+        if similar:
+            yield f"{name}: a new category; did you mean {' or '.join(similar[:3])}?"
+
+
+def _is_misspelled(name: str, other: str) -> bool:
+    a, b = (" ".join(text.casefold().split()) for text in (name, other))
+    start = _n_common(a, b)
+    end = _n_common(a[start:][::-1], b[start:][::-1])
+    rests = a[start : len(a) - end], b[start : len(b) - end]
+    is_moved = sorted(rests[0]) == sorted(rests[1]) and len(rests[0]) <= 3  # such as "ear", "are"
+    is_close = is_moved or max(map(len, rests)) <= 1
+    has_digits = any(map(str.isdigit, "".join(rests)))
+    return a == b or (is_close and not has_digits and min(len(a), len(b)) >= LEAST_MISSPELLED)
+
+
+def _n_common(a: str, b: str) -> int:
+    """Return the number of characters with which both texts begin."""
+    differing = (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y)
+    return next(differing, min(len(a), len(b)))
 
 
 def least_harmful_threshold(

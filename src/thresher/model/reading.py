@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from thresher.documents import Batch
-from thresher.errors import DocumentError
+from thresher.errors import DocumentError, counted
 from thresher.evaluation import Evaluation, evaluate
 from thresher.model.categories import Categories
 from thresher.model.model import Model
 from thresher.model.shared import SharedModel
 from thresher.model.source import LabelledSource
-from thresher.rows import Labels
+from thresher.parameters import names_of
+from thresher.rows import Labels, Rows
 
-__all__ = ["ScoredBatch", "Tested", "scored_batches"]
+__all__ = ["DOCUMENTS_RECOGNIZED", "ScoredBatch", "Tested", "doubts", "scored_batches"]
+
+DOCUMENTS_RECOGNIZED = 1000  # compared with those remembered by a model without digests
+SHARE_LEARNED_BEFORE = 0.01  # a larger one gets a warning; short texts may be equal by chance
 
 
 class ScoredBatch(NamedTuple):
@@ -80,3 +84,40 @@ class Tested(NamedTuple):
         is_right = (truth[:, :n_known] == self.decisions).all(axis=1)
         is_right &= ~truth[:, n_known:].any(axis=1)
         return float(np.average(is_right, weights=sample_weight))
+
+
+def doubts(
+    model: Model, tested: Tested, source: LabelledSource, beginning: Sequence[Batch]
+) -> Iterator[str]:
+    """Yield warnings if the measures of tested documents cannot be right.
+
+    Parameters
+    ----------
+    model : Model
+        The model that was tested.
+    tested, source : Tested, LabelledSource
+        The documents.
+    beginning : sequence of Batch
+        The first documents, by which models without digests recognize remembered documents.
+    """
+    n_known_categories, names = tested.scores.shape[1], tested.names
+    if len(tested.labels.indices) and tested.labels.indices.min() >= n_known_categories:
+        others = names_of(names[n_known_categories:])
+        yield (
+            f"None of the labels is a category of the model: the documents have {others}, and the "
+            f"model has {names_of(names[:n_known_categories])}. Look whether the label column is "
+            "the right one."
+        )
+    if model.digests is not None:
+        n_known, n = model.digests.n_known(source.digested.texts)
+    elif model.memory is not None and len(model.memory):
+        counts = [model.features.count(batch.texts) for batch in beginning]
+        n_known, n = len(model.memory.find(Rows.concatenate(counts))), sum(map(len, beginning))
+    else:
+        return
+    if n_known > SHARE_LEARNED_BEFORE * n:
+        of = counted(n, "document") if n == len(tested.scores) else f"a sample of {n:,} documents"
+        yield (
+            f"The model has learned from {n_known:,} of {of} that it is measured on, so the "
+            "figures are too good. Measure on others; thresher split puts some aside."
+        )

@@ -17,6 +17,7 @@ from thresher.documents import Batch, Columns, Documents, column_to_list, from_t
 from thresher.errors import DocumentError, ParameterError, ThresherWarning, counted, param
 from thresher.fields import Fields, as_text, field_columns
 from thresher.model.categories import Categories, LabelLists
+from thresher.model.digests import Digested
 from thresher.rows import Labels, Rows
 
 __all__ = [
@@ -82,6 +83,7 @@ class LabelledSource:
         self.fields = field_columns(fields) if fields else ()
         self.clock = {} if clock is None else clock
         self.progress = progress
+        self.digested = Digested()  # the documents of the last pass
         self.blank, self.n_blank = blank, 0  # in the last pass, without labels and left out
         self.n_read = 0  # documents in the last pass
         self._weights = None if sample_weight is None else _checked_weights(sample_weight)
@@ -104,6 +106,7 @@ class LabelledSource:
     def batches(self, stage: str) -> Iterator[Batch]:
         """Yield the documents in batches, with labels and weights, and report progress."""
         batches, n_read, self.n_blank = self.documents.batches(self.fields), 0, 0
+        self.digested = Digested()
         while True:
             with timed(self.clock, "read"):
                 batch = next(batches, None)
@@ -123,6 +126,8 @@ class LabelledSource:
                 labelled = np.flatnonzero(list(map(bool, batch.labels)))
                 self.n_blank += n_given - len(labelled)
                 batch = batch if len(labelled) == n_given else _taken(batch, labelled)
+            if batch.labels is not None:
+                self.digested.add(batch)
             if len(batch):
                 yield batch
             self.n_read = n_read = n_read + n_given

@@ -32,6 +32,7 @@ from thresher.files import MODEL_OPENING, is_model, not_replaced, replace_file
 from thresher.learners import Learner, learner_class
 from thresher.limits import room
 from thresher.model.categories import Categories
+from thresher.model.digests import Digests
 from thresher.model.format1 import upgrade
 from thresher.model.memory import Memory
 from thresher.model.model import Model
@@ -456,6 +457,8 @@ def save_model(
     }
     if remember and model.memory is not None:
         components["memory"] = model.memory
+    if remember and model.digests is not None:
+        components["digests"] = model.digests
     version = FORMAT_VERSION
     if model.second_look is not None:
         components["second_look"], version = model.second_look, LOOKED_VERSION
@@ -530,6 +533,8 @@ def _model_from_parts(
     if "memory" in header:
         memory = component_state("memory", header, tensors)
         model.memory = Memory.from_state(*memory, *shape)
+    if "digests" in header:
+        model.digests = Digests.from_state(*component_state("digests", header, tensors))
     return model
 
 

@@ -29,6 +29,7 @@ from thresher.limits import (
     most_columns,
 )
 from thresher.model.categories import Categories, LabelLists, decision_mode
+from thresher.model.digests import Digests
 from thresher.model.held_out import held_out_scores, random_documents
 from thresher.model.memory import Memory, sampled
 from thresher.model.model import Assumption, Model
@@ -117,6 +118,8 @@ def train(
             unlabelled_counts,
         )
     model.parameters, model.columns = original_parameters, source.columns
+    if parameters.remember:
+        model.digests = Digests.none().extended(source.digested)
     note = source.documents.columns_note if source.labels is None else ""
     names, decided = categories.names, model.decisions.mode
     model.assumptions = [
