@@ -26,6 +26,7 @@ from thresher.errors import (
     ThresherError,
     counted,
     escaped,
+    escaped_json,
     reason,
 )
 from thresher.limits import MOST_ROUNDS, MOST_THINGS, MOST_THREADS
@@ -130,6 +131,14 @@ Results = Annotated[
         help="Write the answers to a .csv, .jsonl or .parquet file, with a row for each document. "
         ".csv and .jsonl can be compressed (.csv.gz, .jsonl.zst).",
         writes="results",
+    ),
+]
+NoEscape = Annotated[
+    bool,
+    Option(
+        "--no-escape",
+        help="With -o FILE.csv: write texts as they are, without an apostrophe before those that "
+        "a spreadsheet would run as formulas.",
     ),
 ]
 Keep = Annotated[
@@ -346,7 +355,8 @@ def json_line(value: Any) -> str:
 
 
 def encodable_json(text: str) -> str:
-    """Return JSON with all characters escaped that stdout cannot encode, if there are any."""
+    """Return JSON with all characters escaped that stdout cannot encode, or that are hidden."""
+    text = escaped_json(text)
     try:
         if not text.isascii():
             text.encode(sys.stdout.encoding or "utf-8")
@@ -492,6 +502,7 @@ def write_answers(
     extra_columns: Sequence[str],
     options: AnswerOptions,
     as_json: bool,
+    escape: bool,
 ) -> None:
     """Write a file with a row for every document, and print how many there are."""
     from thresher.answers import files
@@ -500,7 +511,7 @@ def write_answers(
     with progress() as show:
         source = LabelledSource(documents, None, None, categorizer.fields, show)
         shared, n_jobs = categorizer.shared_, categorizer.n_jobs_
-        n_rows = files.write_answers(output, shared, source, options, extra_columns, n_jobs)
+        n_rows = files.write_answers(output, shared, source, options, extra_columns, n_jobs, escape)
     wrote_results(output, n_rows, as_json)
 
 

@@ -51,6 +51,7 @@ def evaluate(
         int, Option(min=0, max=MOST_THINGS, help="The number of errors to list, the worst first.")
     ] = 0,
     output: ErrorFile = None,
+    no_escape: common.NoEscape = False,
     codes: common.Names = None,
     report: Annotated[
         str | None,
@@ -91,7 +92,7 @@ def evaluate(
             result = _write_report(report, categorizer, documents, title, about, progress)
     common.report_reading(documents)
     if output:
-        write_errors(output, worst)
+        write_errors(output, worst, not no_escape)
         common.say(f"{counted(len(worst), 'error')} written to {output}.")
     if json:
         more: dict[str, Any] = {"confusions": confusion_table(result)} if confusion else {}
@@ -256,17 +257,21 @@ def check_table(path: str, errors: int) -> None:
     check_writable(path)
 
 
-def write_errors(path: str, worst: list[WrongDecision]) -> None:
+def write_errors(path: str, worst: list[WrongDecision], escape: bool = True) -> None:
     """Write errors as a table; CSV has several labels in a cell, joined by '|'."""
+    import pyarrow as pa
+
+    from thresher.documents.escapes import escape_cells
+
     rows = [error_row(error) for error in worst]
     if path.endswith(".jsonl"):
         write_text(path, "".join(f"{as_json(row, ensure_ascii=False)}\n" for row in rows))
         return
     file = io.StringIO()
-    columns = ["document", "labels", "given", "kind", "category", "margin", "text"]
-    writer = csv.DictWriter(file, columns)
-    writer.writeheader()
-    writer.writerows(
-        {k: "|".join(v) if isinstance(v, list) else v for k, v in row.items()} for row in rows
-    )
+    writer = csv.writer(file)
+    writer.writerow(["document", "labels", "given", "kind", "category", "margin", "text"])
+    for row in rows:
+        cells = ["|".join(v) if isinstance(v, list) else str(v) for v in row.values()]
+        cells = [cell.encode("utf-8", "replace").decode() for cell in cells]  # lone surrogates
+        writer.writerow(escape_cells(pa.array(cells)).to_pylist() if escape else cells)
     write_text(path, file.getvalue())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, cast
 
 from thresher.cli import common
 from thresher.cli.declare import Option
-from thresher.errors import DocumentError, ParameterError, counted
+from thresher.errors import DocumentError, ParameterError, counted, printable
 from thresher.files import replace_file
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def _opened(path: str | None) -> Iterator[BinaryIO]:
     from thresher.documents.streams import compression_of_name, packed
 
     if path is None:
-        yield sys.stdout.buffer
+        yield cast(BinaryIO, _Terminal()) if sys.stdout.isatty() else sys.stdout.buffer
         return
     with (
         replace_file(path) as temporary,
@@ -244,6 +244,13 @@ def _opened(path: str | None) -> Iterator[BinaryIO]:
         packed(file, compression_of_name(path)) as opened,
     ):
         yield opened
+
+
+class _Terminal:
+    """Shows records on a terminal, with replacement marks for control characters."""
+
+    def write(self, data: bytes) -> int:
+        return sys.stdout.write(printable(data.decode("utf-8", "replace")))
 
 
 def _writer(

@@ -18,6 +18,7 @@ def predict(
     format: common.Format = None,
     output: common.Results = None,
     keep: common.Keep = None,
+    no_escape: common.NoEscape = False,
     top: Annotated[
         int | None,
         Option(
@@ -53,7 +54,7 @@ def predict(
 
     options = AnswerOptions(top or 0, scores, probabilities)
     if output is not None:
-        common.write_answers(output, categorizer, documents, extra, options, json)
+        common.write_answers(output, categorizer, documents, extra, options, json, not no_escape)
     else:
         common.print_answers(categorizer, documents, options, json)
     common.report_reading(documents)

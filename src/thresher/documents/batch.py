@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from thresher.documents import streams
 from thresher.documents.columns import Columns, Request, check_columns, choose_columns
+from thresher.documents.escapes import are_escaped
 from thresher.documents.labels import (
     LONE_SURROGATES,
     decoded,
@@ -217,6 +218,7 @@ class Reading:
         self.encodings: dict[str, str] = {}
         self.quotes: dict[str, tuple[str, int]] = {}
         self.n_fields = 0  # the number of text columns of the current source that are fields
+        self.is_escaped = False  # whether the current source is a table of answers (`escapes`)
         self.position: Callable[[], int] = int  # bytes read of the current source
         self.opening: Opening | None = None  # of the first file, if records are kept
         self._n_emitted = 0  # documents in earlier batches, including skipped ones
@@ -300,6 +302,8 @@ class Reading:
     ) -> Columns:
         """Choose the columns of the first source; raise an error if a later one lacks them."""
         self.n_fields = len(self.request.fields)
+        named = streams.format_of_name(location)
+        self.is_escaped = named not in ("jsonl", "parquet") and are_escaped(available)
         if self.columns is None or self.columns.note:
             columns = choose_columns(location, available, self.request, usual)
             separator = self.request.label_separator or None

@@ -25,6 +25,7 @@ from thresher.documents.batch import (
 )
 from thresher.documents.columns import Columns, Request
 from thresher.documents.encodings import check_encoding
+from thresher.documents.escapes import restore_cells, restored
 from thresher.documents.formats import FORMATS, MAIL, READERS
 from thresher.documents.labels import LONE_SURROGATES, labels_of, value_text
 from thresher.documents.records import Opening
@@ -107,9 +108,12 @@ class Documents:
 
     def _batches(self, reading: Reading) -> Iterator[Batch]:
         for source in self._sources:
-            reading.position = int
+            reading.position, reading.is_escaped = int, False
             try:
                 for batch in source.read(reading):
+                    if reading.is_escaped:
+                        batch.columns = {k: restore_cells(v) for k, v in batch.columns.items()}
+                        batch.labels = batch.labels and list(map(restored, batch.labels))
                     if self.relabel is not None and batch.labels is not None:
                         batch.labels = [list(map(self.relabel, labels)) for labels in batch.labels]
                     yield batch

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thresher.documents import Documents, from_texts
 from thresher.errors import ParameterError, ThresherWarning, param
 from thresher.evaluation import significance
 from thresher.evaluation.folds import Split
 from thresher.evaluation.significance import PairedTest
 from thresher.experiments.protocols import CrossValidation, count_once, make_splits, run_splits
-from thresher.model.source import LabelledSource, Progress, no_progress
+from thresher.model.source import Progress, no_progress, readable_again
 from thresher.rows import Labels
 from thresher.text import TextParameters
 from thresher.text.linguistics import LanguageParameters
@@ -129,7 +128,7 @@ def compare(
         raise ParameterError("Differences are tested over folds: give stratified or k-fold.")
     first, groups = categorizers[names[0]], _groups(categorizers)
     if len(groups) > 1:
-        documents, labels = _readable_again(documents, labels, first.fields)
+        documents, labels = readable_again(documents, labels, first.fields)
     results: dict[str, CrossValidation] = {}
     splits: list[Split] = []
     for i, group in enumerate(groups):
@@ -177,16 +176,3 @@ def _check_same(labels: Labels, first: Labels) -> None:
             "and documents without labels are left out unless that is multi-label. Give all the "
             "same."
         )
-
-
-def _readable_again(documents: Any, labels: Any, fields: Any) -> tuple[Any, Any]:
-    """Return documents and labels that can be read several times; a stream is read into memory."""
-    is_once = isinstance(documents, Documents) and documents.only_once
-    if not is_once or fields:
-        return documents, labels
-    texts: list[str] = []
-    lists: list[Any] | None = []
-    for batch in LabelledSource(documents, labels).batches("reading"):
-        texts += batch.texts.to_pylist()
-        lists = None if batch.labels is None or lists is None else lists + batch.labels
-    return from_texts(texts, lists), None

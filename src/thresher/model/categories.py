@@ -178,6 +178,11 @@ class Categories:
         numbers = self._numbers
         if self.type not in (None, "str"):
             lists = [list(map(self.typed_label, labels)) for labels in lists]
+        elif any(map(self._is_escaped, set(chain.from_iterable(lists)))):
+            lists = [
+                list(dict.fromkeys(x[1:] if self._is_escaped(x) else x for x in labels))
+                for labels in lists
+            ]
         if grow:
             for label in dict.fromkeys(chain.from_iterable(lists)):
                 if label not in numbers:
@@ -259,6 +264,11 @@ class Categories:
         if isinstance(label, str) and self.type == "bool" and label.lower() in ("true", "false"):
             return label.lower() == "true"
         return label
+
+    def _is_escaped(self, label: Any) -> bool:
+        """Return True for a known label that begins with the apostrophe of an escaped cell."""
+        is_quoted = isinstance(label, str) and label.startswith("'")
+        return is_quoted and label not in self._numbers and label[1:] in self._numbers
 
     def _add(self, label: Any) -> None:
         self._check_type(label)

@@ -22,7 +22,7 @@ from thresher.rows import Labels, Rows
 
 __all__ = [
     "LabelledSource", "Progress", "Watch", "encode_labels", "no_labels", "no_progress",
-    "open_source", "timed", "without_zero_weights",
+    "open_source", "readable_again", "timed", "without_zero_weights",
 ]  # fmt: skip
 
 Progress = Callable[[str, int, float | None], None]
@@ -232,6 +232,19 @@ def no_labels(n_documents: int) -> DocumentError:
         else (f"None of the {counted(n_documents, 'document')} has a")
     )
     return DocumentError(f"{documents} label. Look whether the label column is the right one.")
+
+
+def readable_again(documents: Any, labels: Any, fields: Any) -> tuple[Any, Any]:
+    """Return documents and labels that can be read several times; a stream is read into memory."""
+    is_once = isinstance(documents, Documents) and documents.only_once
+    if not is_once or fields:
+        return documents, labels
+    texts: list[str] = []
+    lists: list[Any] | None = []
+    for batch in LabelledSource(documents, labels).batches("reading"):
+        texts += batch.texts.to_pylist()
+        lists = None if batch.labels is None or lists is None else lists + batch.labels
+    return from_texts(texts, lists), None
 
 
 def encode_labels(categories: Categories, batch: Batch) -> Labels:

@@ -319,16 +319,16 @@ def _read_tensors(
         raise _damaged(path, "its tensors are not arrays of numbers") from error
     if start + end != _n_bytes(file):
         raise _damaged(path, CHANGED)
+    if not mmap and end > (most := room() or end):
+        raise ModelError(
+            f"The model {path} needs {end / 2**30:,.1f} GB of memory, and there are "
+            f"{most / 2**30:,.1f}; map it into memory (mmap=True)."
+        )
     n_stored = 512 * getattr(os.fstat(file.fileno()), "st_blocks", end)  # not on Windows
     if end > BYTES_FOR_THREADS and n_stored < end // MOST_COMPRESSED:
         raise _damaged(path, f"of {end / 2**20:,.0f} MB, nearly all was never written")
     if mmap:
         whole = np.memmap(file, np.uint8, "r") if end else np.zeros(start, np.uint8)
-    elif end > (most := room() or end):
-        raise ModelError(
-            f"The model {path} needs {end / 2**30:,.1f} GB of memory, and there are "
-            f"{most / 2**30:,.1f}; map it into memory (mmap=True)."
-        )
 
     def read(entry: tuple[np.dtype, tuple[int, ...], int]) -> tuple[np.ndarray, int]:
         """Return a tensor and its checksum, computed while each piece is in the cache."""

@@ -1,0 +1,72 @@
+"""Text cells of CSV files that a spreadsheet would run as formulas, and how they are escaped.
+
+A cell that begins with =, +, -, @, a tab or a carriage return, and is not a number, gets an
+apostrophe before it, as does a cell that begins with apostrophes before such a character. So
+removing an apostrophe restores every cell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from thresher.documents.labels import decoded, is_text
+
+__all__ = ["are_escaped", "escape_cells", "restore_cells", "restored"]
+
+_RESULTS = {"row", "document"}, {"document", "labels", "given", "kind"}
+_FORMULA = r"^'*[=+\-@\t\r]"
+_ESCAPED = r"^''*[=+\-@\t\r]"
+_NUMBER = r"^[+-]?(\d+([.,]\d*)*|\.\d+)([eE][+-]?\d+)? ?%?$"
+
+
+def are_escaped(header: Iterable[str]) -> bool:
+    """Return True if columns are those of a table of answers or of errors, whose cells are escaped.
+
+    Their names begin with "thresher_" where a column of the data has the same name.
+    """
+    names = {name.removeprefix("thresher_") for name in header}
+    return any(names >= needed for needed in _RESULTS)
+
+
+def escape_cells(array: pa.Array) -> pa.Array:
+    """Return an array in which texts that would be run as formulas begin with an apostrophe.
+
+    Examples
+    --------
+    >>> escape_cells(pa.array(["=1+1", "-3.5", "wheat", "- wheat"])).to_pylist()
+    ["'=1+1", '-3.5', 'wheat', "'- wheat"]
+    """
+    if not is_text(array.type):
+        return array
+    import pyarrow.compute as pc
+
+    texts = decoded(array)
+    is_formula = pc.match_substring_regex(texts, _FORMULA)
+    if not pc.any(is_formula).as_py():
+        return array
+    is_formula = pc.and_not(is_formula, pc.match_substring_regex(texts, _NUMBER))
+    marks = pc.if_else(is_formula, "'", "").cast(texts.type)
+    return pc.binary_join_element_wise(marks, texts, pa.scalar("", texts.type))
+
+
+def restore_cells(array: pa.Array) -> pa.Array:
+    """Return an array in which the apostrophes of `escape_cells` are removed.
+
+    Examples
+    --------
+    >>> restore_cells(pa.array(["'=1+1", "'quoted'", "''- wheat"])).to_pylist()
+    ['=1+1', "'quoted'", "'- wheat"]
+    """
+    import pyarrow.compute as pc
+
+    if not is_text(array.type) or not pc.any(pc.match_substring_regex(array, _ESCAPED)).as_py():
+        return array
+    return pc.replace_substring_regex(array, r"^'('*[=+\-@\t\r])", r"\1")
+
+
+def restored(labels: Iterable[str]) -> list[str]:
+    """Return labels without such apostrophes."""
+    return [label[1:] if re.match(_ESCAPED, label) else label for label in labels]
