@@ -49,6 +49,7 @@ MOST_ROUNDS = 5  # fewer if all new documents are decided right
 RECALLED_PER_DOCUMENT = 10  # remembered documents that are learned again for each new one
 DOCUMENTS_CHECKED = 64  # remembered documents whose decisions are compared before and after
 MISTAKES_SHOWN = 5
+MOST_COMPARED = 100  # new names that are compared with known ones
 LEAST_MISSPELLED = 3  # characters of a name that may be a misspelled one
 CHARACTERS_SHOWN = 60
 # The number of documents that a new category may take from their right categories is limited by a
@@ -121,7 +122,7 @@ class Learned:
         for mistake in self.wrong[:MISTAKES_SHOWN]:
             decided = ", ".join(map(escaped, mistake.decided)) or "nothing"
             labels = ", ".join(map(escaped, mistake.labels)) or "nothing"
-            where = f"document {mistake.number}, {mistake.text!r}"
+            where = escaped(f"document {mistake.number}, {mistake.text!r}")
             lines.append(f"Still wrong: {where}: {decided}, not {labels}.")
         if len(self.wrong) > MISTAKES_SHOWN:
             lines.append(f"Still wrong: {len(self.wrong) - MISTAKES_SHOWN:,} more.")
@@ -591,7 +592,7 @@ def _misspelled(new: Sequence[str], known: Sequence[str]) -> Iterator[str]:
     >>> list(_misspelled(["hardwrae", "Grain", "part 2"], known))
     ['hardwrae: a new category; did you mean hardware?', 'Grain: a new ...']
     """
-    for name in new:
+    for name in new[:MOST_COMPARED]:
         similar = [other for other in known if _is_misspelled(name, other)]
         if similar:
             yield f"{name}: a new category; did you mean {' or '.join(similar[:3])}?"
