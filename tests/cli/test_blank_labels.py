@@ -47,24 +47,24 @@ def figures(*words):
 @pytest.mark.parametrize("mode", ["auto", "single-label"])
 def test_every_verb_leaves_the_same_documents_out(files, mode):
     remedy = f"{LEFT_OUT}--mode multi-label."
-    trained, said = figures("train", "mixed.csv", "-o", "m.thresher", "--mode", mode, "--fast")
-    assert trained["documents"] == 24 and trained["categories"] == 2 and remedy in said
+    trained, notices = figures("train", "mixed.csv", "-o", "m.thresher", "--mode", mode, "--fast")
+    assert trained["documents"] == 24 and trained["categories"] == 2 and remedy in notices
     assert Categorizer.load("m.thresher").decisions_.mode == "single-label"
     without, _ = figures("evaluate", "m.thresher", "all.csv")
-    measured, said = figures("evaluate", "m.thresher", "mixed.csv")
+    measured, notices = figures("evaluate", "m.thresher", "mixed.csv")
     assert measured["micro"] == without["micro"] and measured["documents"] == 24
-    assert remedy in said
-    learned, said = figures("learn", "m.thresher", "mixed.csv", "-o", "other.thresher")
-    assert learned["documents"] == 24 and learned["left_out"] == 10 and remedy in said
-    _, said = figures("tune", "m.thresher", "mixed.csv", "--calibrate", "sigmoid", "-o", "t")
-    assert remedy in said
+    assert remedy in notices
+    learned, notices = figures("learn", "m.thresher", "mixed.csv", "-o", "other.thresher")
+    assert learned["documents"] == 24 and learned["left_out"] == 10 and remedy in notices
+    _, notices = figures("tune", "m.thresher", "mixed.csv", "--calibrate", "sigmoid", "-o", "t")
+    assert remedy in notices
     held_out, _ = figures(
         "train", "mixed.csv", "-o", "h", "--mode", mode, "--fast", "--hold-out", "0.5"
     )
     assert held_out["hold_out"]["documents"] == 12
-    _, said = figures("compare", "mixed.csv", "--learners", "perceptron", "--mode", mode)
-    assert remedy in said
-    _, said = figures("compact", "m.thresher", "mixed.csv", "-o", "small")
+    _, notices = figures("compare", "mixed.csv", "--learners", "perceptron", "--mode", mode)
+    assert remedy in notices
+    _, notices = figures("compact", "m.thresher", "mixed.csv", "-o", "small")
     compared = [
         figures("compact", "m.thresher", f"{name}.csv", "-o", "small")[0]
         for name in ("mixed", "all")
@@ -74,20 +74,20 @@ def test_every_verb_leaves_the_same_documents_out(files, mode):
 
 
 def test_none_is_an_answer_in_mode_multi_label(files):
-    trained, said = figures("train", "mixed.csv", "-o", "m.thresher", "--mode", "multi-label")
-    assert trained["documents"] == 34 and "left out" not in said
-    measured, said = figures("evaluate", "m.thresher", "mixed.csv")
-    assert measured["documents"] == 34 and "left out" not in said
-    learned, said = figures("learn", "m.thresher", "mixed.csv")
-    assert learned["documents"] == 34 and "left out" not in said
+    trained, notices = figures("train", "mixed.csv", "-o", "m.thresher", "--mode", "multi-label")
+    assert trained["documents"] == 34 and "left out" not in notices
+    measured, notices = figures("evaluate", "m.thresher", "mixed.csv")
+    assert measured["documents"] == 34 and "left out" not in notices
+    learned, notices = figures("learn", "m.thresher", "mixed.csv")
+    assert learned["documents"] == 34 and "left out" not in notices
 
 
 def test_few_labels_among_many_blank_ones(tmp_path):
     path = tmp_path / "few.csv"
     rows = [f"{text},{label}" for text, label in zip(TEXTS, LABELS, strict=True)]
     path.write_text("\n".join(["text,label", *rows, *["some other words,"] * 2000]))
-    trained, said = figures("train", path, "-o", tmp_path / "m", "--fast")
-    assert "One label for each document;" in said and "2,000 of 2,024 have no label" in said
+    trained, notices = figures("train", path, "-o", tmp_path / "m", "--fast")
+    assert "One label for each document;" in notices and "2,000 of 2,024 have no label" in notices
     assert trained["documents"] == 24
 
 

@@ -157,11 +157,11 @@ def test_split_counts_duplicates_on_both_sides(tmp_path, monkeypatch):
     (tmp_path / "d.jsonl").write_text("".join(lines))
     words = ["split", "d.jsonl", "-o", "a.jsonl", "b.jsonl"]
     for options in ([], ["--time", "day"]):
-        said = runner.invoke(app, [*words, *options]).stderr
-        assert "duplicates of training documents" in said and "--group-duplicates" in said
-    said = runner.invoke(app, [*words, "--group-duplicates"])
-    assert "duplicates of training" not in said.stderr
-    assert "with duplicates together: 40 documents are like an earlier one" in said.stdout
+        notices = runner.invoke(app, [*words, *options]).stderr
+        assert "duplicates of training documents" in notices and "--group-duplicates" in notices
+    notices = runner.invoke(app, [*words, "--group-duplicates"])
+    assert "duplicates of training" not in notices.stderr
+    assert "with duplicates together: 40 documents are like an earlier one" in notices.stdout
     files = [(tmp_path / name).read_text().splitlines() for name in ("a.jsonl", "b.jsonl")]
     texts = [[json.loads(row)["text"] for row in rows] for rows in files]
     assert sum(map(len, texts)) == 160 and len(texts[1]) == pytest.approx(32, abs=3)

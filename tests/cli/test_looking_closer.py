@@ -463,7 +463,10 @@ def test_the_newest_are_tested_on(tmp_path, written):
     ("words", "sentence"),
     [
         (["t.csv", "--test", "1"], "--test is 1; it must be a share between 0 and 1."),
-        (["t.csv", "--group", "id", "--time", "id"], "--group and --time do not go together"),
+        (
+            ["t.csv", "--group", "id", "--time", "id"],
+            "--group, --time and --group-duplicates do not go together",
+        ),
         (["t.csv", "--group", "author"], 'has no column "author"; its columns are "id", "subject"'),
         (["t.csv", "--time", "body"], ":2: \"body\" is 'out of toner,\\nand it jams', which is no"),
         (

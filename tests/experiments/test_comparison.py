@@ -30,13 +30,13 @@ TEXTS = [text(label) for label in LABELS]
 
 def contenders(*names):
     """Return categorizers that count documents in different ways."""
-    made = {
+    built = {
         "words": Categorizer("perceptron"),
         "parts": Categorizer("perceptron", char_ngram_range=(3, 4)),
         "default": Categorizer(preset="best", tune_folds=0),
         "other": Categorizer("balanced-winnow"),
     }
-    return {name: made[name] for name in names}
+    return {name: built[name] for name in names}
 
 
 def test_each_contender_has_its_own_features():
@@ -92,7 +92,10 @@ def test_a_stream_is_read_once_for_all(table):
     from_stream = json.loads(run(*words, input=table.read_text()))
     from_file = json.loads(run("compare", table, *words[2:]))
     for name in ("auto", "perceptron"):
-        pair = (figures["learners"][name]["measures"]["micro_f1"] for figures in (from_stream, from_file))
+        pair = (
+            figures["learners"][name]["measures"]["micro_f1"]
+            for figures in (from_stream, from_file)
+        )
         assert next(pair) == next(pair)
 
 

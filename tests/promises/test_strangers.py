@@ -339,7 +339,7 @@ def test_many_changes_in_one_process(tmp_path, monkeypatch):
 @pytest.mark.parametrize("learner", ["arow", "perceptron", "naive-bayes", "nearest-neighbors"])
 def test_a_model_without_categories_does_what_can_be_done(learner, tmp_path):
     path = tmp_path / "m"
-    Categorizer(learner).learn(["no label at all"], [[]]).save(path)
+    Categorizer(learner, mode="multi-label").learn(["no label at all"], [[]]).save(path)
     model = Categorizer.load(path)
     assert model.predict(TEXTS) == [[]] * 4 and model.rank(TEXTS) == [[]] * 4
     assert model.scores(TEXTS).shape == (4, 0) and model.summary()["categories"] == 0

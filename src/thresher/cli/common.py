@@ -264,11 +264,12 @@ def answer(problem: BaseException) -> int:
         _forget_output()
         return 141
     if limit := limited_memory(problem):
-        sentence = (
-            f"there is not enough memory: this process may use {limit / 2**30:.1f} GB (ulimit -v), "
-            "and a small model needs about 1 GB; raise the limit."
+        process.leave(  # at once, as half-loaded libraries may crash when Python ends
+            2,
+            f"thresher: there is not enough memory: this process may use {limit / 2**30:.1f} GB "
+            "(ulimit -v), and a small model needs about 1 GB; raise the limit.\n",
         )
-    elif isinstance(problem, ThresherError):
+    if isinstance(problem, ThresherError):
         from thresher.cli._options import as_option
 
         sentence = problem.message(as_option)

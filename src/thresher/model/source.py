@@ -226,12 +226,10 @@ def _taken(batch: Batch, rows: np.ndarray) -> Batch:
 
 def no_labels(n_documents: int) -> DocumentError:
     """Return the error for documents of which none has a label."""
-    documents = (
-        "The document has no"
-        if n_documents == 1
-        else (f"None of the {counted(n_documents, 'document')} has a")
+    return DocumentError(
+        f"None of the {counted(n_documents, 'document')} has a label. Look whether the label column "
+        "is the right one."
     )
-    return DocumentError(f"{documents} label. Look whether the label column is the right one.")
 
 
 def readable_again(documents: Any, labels: Any, fields: Any) -> tuple[Any, Any]:
