@@ -92,7 +92,6 @@ def run(
         Option(
             metavar="FILE",
             help="Draw it to this file, e.g. figure.svg; for several items, a folder.",
-            writes="picture",
         ),
     ] = None,
     json: common.Json = False,
@@ -123,9 +122,7 @@ def page(
     file: Annotated[
         str,
         Argument(
-            metavar="FILE",
-            help="Markdown file; its pictures are written to images/ beside it.",
-            writes="records",
+            metavar="FILE", help="Markdown file; its pictures are written to images/ beside it."
         ),
     ],
     seed: Seed = 0,

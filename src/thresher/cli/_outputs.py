@@ -13,6 +13,12 @@ from thresher.errors import DocumentError, OutputError
 from thresher.files import is_model, not_replaced
 
 STDIN = "-"
+# Parameters of verbs that name input files, and those that name output files, with their kind.
+READ = ("data", "model", "unlabelled", "codes", "document", "documents")
+WRITTEN = {
+    "output": "", "report": "page", "html": "page", "rejected": "records", "plot": "picture",
+    "svg": "picture",
+}  # fmt: skip
 
 
 class Kind(NamedTuple):
@@ -67,32 +73,33 @@ KINDS = {
 }
 
 
-def check_outputs(parameters: Sequence[Any], values: dict[str, Any], replaces: str | None) -> None:
+def check_outputs(values: dict[str, Any], writes: str | None, replaces: str | None) -> None:
     """Raise an error if an output file is also an input or another output, or of another kind.
 
     Parameters
     ----------
-    parameters : sequence of click.Parameter
-        The parameters of the verb; `reads` and `writes` describe their files.
     values : dict of str to object
-        Their values by name; with `force`, a file may be replaced by one of another kind.
+        The values of the parameters of a verb; with `force`, files may be of another kind.
+    writes : str or None
+        The kind of the file `output`.
     replaces : str or None
-        The name of the parameter with the file that `output` may replace although it is read.
+        The parameter with the file that `output` may replace although it is read.
     """
     written: set[str] = set()
-    for parameter in parameters:
-        for path in _words(parameter.writes and values.get(parameter.name)):
-            option = max(parameter.opts, key=len)
+    for name, kind in WRITTEN.items():
+        for path in _words(values.get(name)):
             if os.path.realpath(path) in written:
                 raise OutputError(f"{path} is named twice as an output file; name two files.")
             written.add(os.path.realpath(path))
-            for reader in parameters:
-                may_replace = option == "--output" and reader.name == replaces
-                for word in _inputs(reader, values):
-                    if _is_read(path, word, may_replace):
-                        raise OutputError(f"{option} is {path}, which is read; name another file.")
+            for reader in READ:
+                may_replace = name == "output" and reader == replaces
+                words = _words(values.get(reader))
+                if reader == "data" in values:
+                    words = words or [STDIN]
+                if any(_is_read(path, word, may_replace) for word in words):
+                    raise OutputError(f"--{name} is {path}, which is read; name another file.")
             if not values.get("force"):
-                check_kind(path, parameter.writes)
+                check_kind(path, kind or writes or "records")
 
 
 def check_kind(path: str | os.PathLike[str], kind: str) -> None:
@@ -111,13 +118,6 @@ def check_kind(path: str | os.PathLike[str], kind: str) -> None:
 def _words(value: Any) -> Sequence[Any]:
     """Return the paths in the value of a parameter."""
     return value if isinstance(value, list | tuple) else [value] if value else []
-
-
-def _inputs(reader: Any, values: dict[str, Any]) -> Sequence[Any]:
-    if not reader.reads:
-        return []
-    words = _words(values.get(reader.name))
-    return words or ([STDIN] if reader.name == "data" else [])
 
 
 def _is_read(path: str, word: Any, may_replace: bool) -> bool:

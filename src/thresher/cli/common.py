@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import click
 
 from thresher.cli import _compiling, process
-from thresher.cli._outputs import check_outputs
+from thresher.cli._outputs import WRITTEN, check_outputs
 from thresher.cli.declare import Argument, Group, Option, Verb, declared
 from thresher.cli.program import app
 from thresher.documents.formats import FORMATS, READERS
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 # Options that several verbs have; their names are those of the parameters.
 Model = Annotated[
-    str, Argument(metavar="MODEL", help="A model file, as `thresher train` writes it.", reads=True)
+    str, Argument(metavar="MODEL", help="A model file, as `thresher train` writes it.")
 ]
 Data = Annotated[
     list[str] | None,
@@ -51,7 +51,6 @@ Data = Annotated[
         help=f"Files ({', '.join(kind.title for kind in READERS.values())}; also compressed by "
         "gzip, zstd or bzip2), folders with a subfolder for each category, or the name of a corpus "
         "(see `thresher corpus list`). Without DATA, or with '-', standard input is read.",
-        reads=True,
     ),
 ]
 Text = Annotated[
@@ -102,7 +101,6 @@ Names = Annotated[
         "--names",
         metavar="FILE",
         help="A CSV file with two columns, code and name: show the categories by their names.",
-        reads=True,
     ),
 ]
 Top = Annotated[
@@ -120,7 +118,6 @@ Output = Annotated[
         "-o",
         metavar="FILE",
         help="The file for the changed model. Default: MODEL itself.",
-        writes="model",
     ),
 ]
 Results = Annotated[
@@ -130,7 +127,6 @@ Results = Annotated[
         metavar="FILE",
         help="Write the answers to a .csv, .jsonl or .parquet file, with a row for each document. "
         ".csv and .jsonl can be compressed (.csv.gz, .jsonl.zst).",
-        writes="results",
     ),
 ]
 NoEscape = Annotated[
@@ -185,6 +181,7 @@ def verb(
     *,
     group: Group = app,
     kind: type[Verb] = Verb,
+    writes: str | None = None,
     replaces: str | None = None,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add a function as a verb to the command line; its docstring is the help.
@@ -202,15 +199,16 @@ def verb(
         The verb that this one belongs to.
     kind : type, default=Verb
         The class of the verb.
+    writes : str, optional
+        The kind of the file `output`, a key of `outputs.KINDS`.
     replaces : str, optional
         The parameter with the file that `output` may replace although it is read.
     """
 
     def add(function: Callable[..., None]) -> Callable[..., None]:
         reads = "reading" in function.__annotations__
-        takes_force = "force" in function.__annotations__
-        parameters = [*declared(function)]
-        if not takes_force and any(parameter.writes for parameter in parameters):  # type: ignore[attr-defined]
+        parameters, takes_force = [*declared(function)], "force" in function.__annotations__
+        if not takes_force and WRITTEN.keys() & {parameter.name for parameter in parameters}:
             parameters += declared(_forced)
 
         @functools.wraps(function)
@@ -220,7 +218,7 @@ def verb(
             _compiling.report_compiling(say)
             try:
                 with process.at_work():
-                    check_outputs(parameters, values, replaces)
+                    check_outputs(values, writes, replaces)
                     if not takes_force:
                         values.pop("force", None)
                     function(**values)

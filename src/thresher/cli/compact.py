@@ -21,7 +21,6 @@ Target = Annotated[
         *("--output", "-o"),
         metavar="FILE",
         help="The file for the small model. Default: MODEL with -compact in its name.",
-        writes="model",
     ),
 ]
 Allow = Annotated[
@@ -34,7 +33,7 @@ Allow = Annotated[
 ]
 
 
-@common.verb("compact model.thresher recent.csv -o small.thresher")
+@common.verb("compact model.thresher recent.csv -o small.thresher", writes="model")
 def compact(
     model: common.Model,
     data: common.Data = None,

@@ -59,8 +59,7 @@ def compare(
     ] = None,
     reading: common.Reading = common.Reading(),
     plot: Annotated[
-        str | None,
-        Option(metavar="FILE", help="Draw the comparison, e.g. to plot.png.", writes="picture"),
+        str | None, Option(metavar="FILE", help="Draw the comparison, e.g. to plot.png.")
     ] = None,
     json: common.Json = False,
 ) -> None:

@@ -24,7 +24,6 @@ def concepts(
         Option(
             metavar="TEXT|FILE|-",
             help="Show the concepts of this document, with the words that indicate them.",
-            reads=True,
         ),
     ] = None,
     word: Annotated[
@@ -41,19 +40,11 @@ def concepts(
     ] = False,
     html: Annotated[
         str | None,
-        Option(
-            metavar="FILE",
-            help="Also write an HTML page with a map of the concepts.",
-            writes="page",
-        ),
+        Option(metavar="FILE", help="Also write an HTML page with a map of the concepts."),
     ] = None,
     documents: Annotated[
         list[str] | None,
-        Option(
-            metavar="FILE",
-            help="For --html: documents to show with their concepts.",
-            reads=True,
-        ),
+        Option(metavar="FILE", help="For --html: documents to show with their concepts."),
     ] = None,
     threads: common.Threads = 1,
     json: common.Json = False,

@@ -22,17 +22,10 @@ VALUE_NAMES = {int: "N", float: "NUMBER", str: "TEXT", Path: "FILE"}  # in the h
 
 
 class Argument:
-    """An argument of a verb, with its name and description in the help.
+    """An argument of a verb, with its name and description in the help."""
 
-    `reads` is True if it names files that are read; `writes` is the kind of the file that is
-    written, a key of `KINDS` in `cli/outputs.py`.
-    """
-
-    def __init__(
-        self, *, metavar: str | None = None, help: str = "", reads: bool = False, writes: str = ""
-    ) -> None:
+    def __init__(self, *, metavar: str | None = None, help: str = "") -> None:
         self.metavar, self.help, self.panel = metavar, help, "Arguments"
-        self.reads, self.writes = reads, writes
 
 
 class Option(Argument):
@@ -48,8 +41,6 @@ class Option(Argument):
         The heading under which the help lists it.
     min, max : number, optional
         The bounds of its value.
-    reads, writes
-        As for `Argument`.
     """
 
     def __init__(
@@ -60,10 +51,8 @@ class Option(Argument):
         panel: str = "Options",
         min: float | None = None,
         max: float | None = None,
-        reads: bool = False,
-        writes: str = "",
     ) -> None:
-        super().__init__(metavar=metavar, help=help, reads=reads, writes=writes)
+        super().__init__(metavar=metavar, help=help)
         self.names, self.panel, self.min, self.max = names, panel, min, max
 
 
@@ -103,7 +92,6 @@ def _click_parameter(name: str, hint: Any, default: Any) -> click.Parameter:
             options["nargs"] = len(get_args(kind))
         parameter = click.Option([*names, name], default=default, multiple=is_list, **options)
         parameter.metavar = about.metavar or VALUE_NAMES.get(single)
-    vars(parameter).update(reads=about.reads, writes=about.writes)
     return described(parameter, _with_default(about.help, default), about.panel)
 
 

@@ -31,16 +31,11 @@ Confusion = Annotated[
 ]
 ErrorFile = Annotated[
     str | None,
-    Option(
-        *("--output", "-o"),
-        metavar="FILE",
-        help="Write the errors to a .csv or .jsonl file.",
-        writes="results",
-    ),
+    Option("--output", "-o", metavar="FILE", help="Write the errors to a .csv or .jsonl file."),
 ]
 
 
-@common.verb("evaluate model.thresher test.csv --labels team")
+@common.verb("evaluate model.thresher test.csv --labels team", writes="results")
 def evaluate(
     model: common.Model,
     data: common.Data = None,
@@ -54,8 +49,7 @@ def evaluate(
     no_escape: common.NoEscape = False,
     codes: common.Names = None,
     report: Annotated[
-        str | None,
-        Option(metavar="FILE", help="Also write the result as an HTML page.", writes="page"),
+        str | None, Option(metavar="FILE", help="Also write the result as an HTML page.")
     ] = None,
     title: Annotated[
         str | None, Option(help="The title of the report. Default: the name of the data.")

@@ -27,7 +27,6 @@ def explain(
             metavar="TEXT|FILE|FILE:LINE",
             help="The text itself; a file with one document, such as a mail; or a line or row of a "
             "file, as `predict --json` names it (tickets.csv:17). '-' is standard input.",
-            reads=True,
         ),
     ],
     category: Annotated[
@@ -42,8 +41,7 @@ def explain(
     format: common.Format = None,
     codes: common.Names = None,
     html: Annotated[
-        str | None,
-        Option(metavar="FILE", help="Also write the explanation as an HTML page.", writes="page"),
+        str | None, Option(metavar="FILE", help="Also write the explanation as an HTML page.")
     ] = None,
     json: common.Json = False,
 ) -> None:

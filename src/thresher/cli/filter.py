@@ -44,7 +44,6 @@ Target = Annotated[
         metavar="FILE",
         help="The file for the records, compressed if it ends in .gz, .zst or .bz2. Default: "
         "standard output.",
-        writes="records",
     ),
 ]
 
@@ -71,8 +70,7 @@ def filter(
     ] = None,
     output: Target = None,
     rejected: Annotated[
-        str | None,
-        Option(metavar="FILE", help="The file for records that cannot be read.", writes="records"),
+        str | None, Option(metavar="FILE", help="The file for records that cannot be read.")
     ] = None,
     text: common.Text = None,
     format: common.Format = None,

@@ -37,8 +37,7 @@ def inspect(
         Option(min=0, max=MOST_THINGS, help="The depth to which the tree is shown."),
     ] = None,
     svg: Annotated[
-        Path | None,
-        Option(help="Draw the tree of one category to this SVG file.", writes="picture"),
+        Path | None, Option(help="Draw the tree of one category to this SVG file.")
     ] = None,
     codes: common.Names = None,
     json: common.Json = False,

@@ -12,7 +12,7 @@ from thresher.errors import ModelError, ParameterError
 from thresher.files import one_writer, previous_file, restore_previous
 
 
-@common.verb("learn model.thresher corrections.jsonl", replaces="model")
+@common.verb("learn model.thresher corrections.jsonl", writes="model", replaces="model")
 def learn(
     model: common.Model,
     data: common.Data = None,

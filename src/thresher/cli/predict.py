@@ -10,7 +10,9 @@ from thresher.errors import ParameterError
 from thresher.limits import MOST_THINGS
 
 
-@common.verb("predict model.thresher mail.csv --text subject,body -o results.csv --keep id")
+@common.verb(
+    "predict model.thresher mail.csv --text subject,body -o results.csv --keep id", writes="results"
+)
 def predict(
     model: common.Model,
     data: common.Data = None,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from thresher.documents import Documents
 
 
-@common.verb("rank model.thresher news.jsonl --category earn --top 20")
+@common.verb("rank model.thresher news.jsonl --category earn --top 20", writes="results")
 def rank(
     model: common.Model,
     data: common.Data = None,

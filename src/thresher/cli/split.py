@@ -28,7 +28,6 @@ Targets = Annotated[
         metavar="TRAIN TEST",
         help="The two output files. For tickets.csv, the default is tickets-train.csv and "
         "tickets-test.csv.",
-        writes="records",
     ),
 ]
 
@@ -56,7 +55,6 @@ def split(
         Argument(
             metavar="DATA",
             help="A file: CSV, TSV, JSON lines, Parquet, fastText or plain lines.",
-            reads=True,
         ),
     ],
     test: Annotated[

@@ -39,7 +39,6 @@ Unlabelled = Annotated[
         metavar="FILE",
         panel="Features",
         help="More documents, without labels, to learn --concepts from. Can be repeated.",
-        reads=True,
     ),
 ]
 HoldOut = Annotated[
@@ -53,14 +52,15 @@ HoldOut = Annotated[
 
 
 @common.verb(
-    "train tickets.csv --text subject,body --labels team -o model.thresher", kind=ModelVerb
+    "train tickets.csv --text subject,body --labels team -o model.thresher",
+    writes="model",
+    kind=ModelVerb,
 )
 def train(
     model_options: dict[str, Any],
     data: common.Data = None,
     output: Annotated[
-        str,
-        Option("--output", "-o", metavar="FILE", help="The file for the model.", writes="model"),
+        str, Option("--output", "-o", metavar="FILE", help="The file for the model.")
     ] = "model.thresher",
     reading: common.Reading = common.Reading(),
     fast: common.Fast = False,

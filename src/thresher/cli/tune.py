@@ -24,7 +24,9 @@ Objective = Annotated[
 ]
 
 
-@common.verb("tune model.thresher more.csv --objective precision=0.95", replaces="model")
+@common.verb(
+    "tune model.thresher more.csv --objective precision=0.95", writes="model", replaces="model"
+)
 def tune(
     model: common.Model,
     data: common.Data = None,

@@ -227,8 +227,8 @@ def _taken(batch: Batch, rows: np.ndarray) -> Batch:
 def no_labels(n_documents: int) -> DocumentError:
     """Return the error for documents of which none has a label."""
     return DocumentError(
-        f"None of the {counted(n_documents, 'document')} has a label. Look whether the label column "
-        "is the right one."
+        f"None of the {counted(n_documents, 'document')} has a label. Look whether the label "
+        "column is the right one."
     )
 
 
