@@ -66,8 +66,11 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
 
 def is_model(path: str | os.PathLike[str]) -> bool:
     """Return True if a file begins as model files do."""
-    with open(path, "rb") as file:
-        return file.read(8 + len(MODEL_OPENING)).endswith(MODEL_OPENING)
+    try:
+        with open(path, "rb") as file:
+            return file.read(8 + len(MODEL_OPENING)).endswith(MODEL_OPENING)
+    except OSError as error:
+        raise _cannot_write(path, error) from error
 
 
 def not_replaced(path: object, kind: str) -> OutputError:

@@ -82,6 +82,13 @@ def test_other_formats_are_not_escaped(files):
         assert texts == [text for text, _ in ROWS * 4]
 
 
+def test_copies_of_copies_have_one_apostrophe(files):
+    for source, target in (("d.jsonl", "a.csv"), ("a.csv", "b.csv"), ("b.csv", "c.csv")):
+        run("predict", "m.thresher", source, "--text", "text", "-o", target, "--keep", "text")
+    texts = [[cell for cell in cells(name) if "words" in cell] for name in ("a.csv", "c.csv")]
+    assert texts[0] == texts[1] and texts[0][0] == "'-----Original words of one"
+
+
 def test_corrections_are_read_as_they_were(files):
     run("predict", "m.thresher", "d.jsonl", "-o", "r.csv", "--keep", "text")
     batches = [*read_documents("r.csv", text="text", labels="labels")]

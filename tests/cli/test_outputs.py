@@ -58,6 +58,7 @@ def contents(folder):
         "predict m.thresher soft.csv -o t.csv",
         "predict m.thresher tables -o hard-a.csv",
         "predict m.thresher linked -o tables/b.csv",
+        "predict m.thresher tables -o dangling.csv",
         "rank m.thresher tables -o tables/a.csv",
         "rank m.thresher t.csv --category access -o t.csv",
         "train cats -o cats/a/1.txt",
@@ -85,6 +86,7 @@ def test_what_is_read_is_never_written_over(files, words, force):
     os.link("m.thresher", "hard.thresher")
     os.symlink("t.csv", "soft.csv")
     os.symlink("tables", "linked")
+    os.symlink("tables/new.csv", "dangling.csv")
     before = contents(files)
     assert READ in run(*words.split(), *force, status=2)
     assert contents(files) == before

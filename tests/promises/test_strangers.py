@@ -425,7 +425,7 @@ def test_half_a_surrogate_pair_is_shown_and_given_as_json(tmp_path, monkeypatch)
 def test_sentences_are_one_line_of_bounded_length():
     error = ModelError("a\nb\x1b[2J" + "x" * 10_000_000)
     assert str(error).startswith(r"a\nb\x1b[2Jxxx") and len(str(error)) < 2100
-    assert escaped("weiß 漢字 \u200d e\u0301") == "weiß 漢字 \u200d e\u0301"
+    assert escaped("weiß 漢字 e\u0301") == "weiß 漢字 e\u0301"
     assert printable("a\nb\x1b\u202e") == "a\nb\ufffd\ufffd"
     assert printable("mail\r\nends\rso") == "mail \nends\ufffdso"
     assert len(brief(["x" * 100] * 1000)) <= 200 and "4999 digits" in brief(-(10**4999))

@@ -173,7 +173,7 @@ class _CSV(_TableWriter):
             _texts(column) if name in self._extra_columns else self._joined(column)
             for name, column in table.items()
         ]
-        names = self._escape(pa.array(table, pa.string())).to_pylist()
+        names = self._escape(to_arrow(list(table))).to_pylist()
         return pa.table(list(map(self._escape, arrays)), names=names)
 
     def write(self, prepared: pa.Table) -> None:

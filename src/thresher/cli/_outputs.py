@@ -137,11 +137,12 @@ def _is_read_in(path: str, folder: str) -> bool:
     with suppress(DocumentError):
         entries = list_folder(folder)
         has_categories = any(entry.category is not None for entry in entries)
-        target = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
-        names = os.path.relpath(target, os.path.realpath(folder)).split(os.sep)
-        # Hidden files, and files beside the folders of categories, are not read.
-        if len(names) > has_categories and not any(name.startswith(".") for name in names):
-            return True
+        link = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+        for target in (link, os.path.realpath(path)):
+            names = os.path.relpath(target, os.path.realpath(folder)).split(os.sep)
+            # Hidden files, and files beside the folders of categories, are not read.
+            if len(names) > has_categories and not any(name.startswith(".") for name in names):
+                return True
         files = [entry.path for entry in entries if entry.category or not has_categories]
         return os.path.exists(path) and any(_is_same(path, file) for file in files)
     return False

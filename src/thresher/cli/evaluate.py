@@ -253,8 +253,7 @@ def check_table(path: str, errors: int) -> None:
 
 def write_errors(path: str, worst: list[WrongDecision], escape: bool = True) -> None:
     """Write errors as a table; CSV has several labels in a cell, joined by '|'."""
-    import pyarrow as pa
-
+    from thresher.documents.batch import to_arrow
     from thresher.documents.escapes import escape_cells
 
     rows = [error_row(error) for error in worst]
@@ -266,6 +265,5 @@ def write_errors(path: str, worst: list[WrongDecision], escape: bool = True) -> 
     writer.writerow(["document", "labels", "given", "kind", "category", "margin", "text"])
     for row in rows:
         cells = ["|".join(v) if isinstance(v, list) else str(v) for v in row.values()]
-        cells = [cell.encode("utf-8", "replace").decode() for cell in cells]  # lone surrogates
-        writer.writerow(escape_cells(pa.array(cells)).to_pylist() if escape else cells)
+        writer.writerow(escape_cells(to_arrow(cells)).to_pylist() if escape else cells)
     write_text(path, file.getvalue())

@@ -25,7 +25,7 @@ from thresher.documents.batch import (
 )
 from thresher.documents.columns import Columns, Request
 from thresher.documents.encodings import check_encoding
-from thresher.documents.escapes import restore_cells, restored
+from thresher.documents.escapes import restore
 from thresher.documents.formats import FORMATS, MAIL, READERS
 from thresher.documents.labels import LONE_SURROGATES, labels_of, value_text
 from thresher.documents.records import Opening
@@ -112,8 +112,7 @@ class Documents:
             try:
                 for batch in source.read(reading):
                     if reading.is_escaped:
-                        batch.columns = {k: restore_cells(v) for k, v in batch.columns.items()}
-                        batch.labels = batch.labels and list(map(restored, batch.labels))
+                        restore(batch)
                     if self.relabel is not None and batch.labels is not None:
                         batch.labels = [list(map(self.relabel, labels)) for labels in batch.labels]
                     yield batch

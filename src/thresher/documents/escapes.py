@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 import pyarrow as pa
 
 from thresher.documents.labels import decoded, is_text
 
-__all__ = ["are_escaped", "escape_cells", "restore_cells", "restored"]
+__all__ = ["are_escaped", "escape_cells", "restore", "restore_cells", "restored"]
 
 _RESULTS = {"row", "document"}, {"document", "labels", "given", "kind"}
 _FORMULA = r"^'*[=+\-@\t\r]"
@@ -43,13 +44,16 @@ def escape_cells(array: pa.Array) -> pa.Array:
         return array
     import pyarrow.compute as pc
 
+    from thresher.documents.batch import to_arrow  # `pa.scalar` would import pandas
+
     texts = decoded(array)
     is_formula = pc.match_substring_regex(texts, _FORMULA)
     if not pc.any(is_formula).as_py():
         return array
     is_formula = pc.and_not(is_formula, pc.match_substring_regex(texts, _NUMBER))
-    marks = pc.if_else(is_formula, "'", "").cast(texts.type)
-    return pc.binary_join_element_wise(marks, texts, pa.scalar("", texts.type))
+    apostrophe, nothing = to_arrow(["'", ""]).cast(texts.type)
+    marks = pc.if_else(is_formula, apostrophe, nothing)
+    return pc.binary_join_element_wise(marks, texts, nothing)
 
 
 def restore_cells(array: pa.Array) -> pa.Array:
@@ -67,6 +71,16 @@ def restore_cells(array: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(array, r"^'('*[=+\-@\t\r])", r"\1")
 
 
-def restored(labels: Iterable[str]) -> list[str]:
-    """Return labels without such apostrophes."""
-    return [label[1:] if re.match(_ESCAPED, label) else label for label in labels]
+def restore(batch: Any) -> None:
+    """Remove such apostrophes from the texts, labels and extra columns of a `Batch`."""
+    for columns in (batch.columns, batch.extra_columns):
+        columns |= {
+            name: restore_cells(column) if isinstance(column, pa.Array) else restored(column)
+            for name, column in columns.items()
+        }
+    batch.labels = batch.labels and list(map(restored, batch.labels))
+
+
+def restored(values: Iterable[Any]) -> list[Any]:
+    """Return values without such apostrophes; those that are not texts stay as they are."""
+    return [v[1:] if isinstance(v, str) and re.match(_ESCAPED, v) else v for v in values]

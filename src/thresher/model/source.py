@@ -10,10 +10,10 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from thresher.corpora import open_documents
 from thresher.documents import Batch, Columns, Documents, column_to_list, from_texts
+from thresher.documents.batch import numbers_to_arrow
 from thresher.errors import DocumentError, ParameterError, ThresherWarning, counted, param
 from thresher.fields import Fields, as_text, field_columns
 from thresher.model.categories import Categories, LabelLists
@@ -128,7 +128,7 @@ class LabelledSource:
                 batch = batch if len(labelled) == n_given else _taken(batch, labelled)
             if batch.labels is not None:
                 self.digested.add(batch)
-            if len(batch):
+            if len(batch) or not n_given:  # without documents, it may list skipped ones
                 yield batch
             self.n_read = n_read = n_read + n_given
             total = self.documents.bytes_total
@@ -213,7 +213,7 @@ def open_source(
 def _taken(batch: Batch, rows: np.ndarray) -> Batch:
     """Return some of the documents of a batch."""
     assert batch.labels is not None
-    taken, picked = pa.array(rows), rows.tolist()
+    taken, picked = numbers_to_arrow(rows), rows.tolist()
     return replace(
         batch,
         columns={name: column.take(taken) for name, column in batch.columns.items()},
