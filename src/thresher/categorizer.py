@@ -28,7 +28,14 @@ from thresher.model.reading import (
     scored_batches,
 )
 from thresher.model.shared import SharedModel
-from thresher.model.source import LabelledSource, Progress, Watch, no_progress, open_source
+from thresher.model.source import (
+    LabelledSource,
+    Progress,
+    Watch,
+    no_progress,
+    open_source,
+    some_weights,
+)
 from thresher.model.train import model_for_stream, train
 from thresher.parameters import Whole, available_if
 
@@ -475,9 +482,11 @@ class Categorizer(TrainingParameters):
             The weight of each document; 1 by default.
         """
         numbers: list[np.ndarray] = []
-        tested, _ = self._tested(documents, labels, watch=lambda s: numbers.append(s.batch.numbers))
+        watch = lambda scored: numbers.append(scored.batch.numbers)  # noqa: E731
+        tested, source = self._tested(documents, labels, watch=watch)
         if sample_weight is not None:
-            sample_weight = np.asarray(sample_weight)[np.concatenate(numbers) - 1]
+            weights = some_weights(sample_weight, source.n_read)
+            sample_weight = weights[np.concatenate(numbers) - 1]
         return tested.exact_match(sample_weight)
 
     def tested(
