@@ -94,34 +94,26 @@ def split(
 
     from thresher.documents import read_documents
     from thresher.documents.dividing import divide_file
-    from thresher.evaluation.duplicates import duplicate_groups
 
-    columns = [name for name in (text, labels, group, time) if name]
-    kind = _kind(data, format, columns, files.encoding)
+    named = [name for name in (text, labels, group, time) if name]
+    kind = _kind(data, format, named, files.encoding)
     targets = output or _beside(data, kind)
     _check_targets(data, targets, kind, format, is_named=output is not None)
     column = group or time
     columns = text.split(",") if text else None
+    how: Any = {"format": format, **files._asdict()}
     documents = read_documents(
         data,
         text=[column] if column else columns,
         labels=False if column else labels,
         label_separator=separator,
-        format=format,
-        **files._asdict(),
+        **how,
     )
     with common.progress() as progress:
         locations, values, texts = _read(documents, column is None, progress)
         if column:
-            texts = _other_texts(read_documents(data, text=columns, labels=False, format=format))
-        alike = np.arange(len(locations))
-        if group_duplicates or 0 < len(texts) <= MOST_COMPARED:
-            alike = duplicate_groups(texts)
-        elif texts:
-            common.say(
-                "There are too many documents to look for duplicates, unless you ask for it "
-                "(--group-duplicates)."
-            )
+            texts = _other_texts(read_documents(data, text=columns, labels=False, **how))
+        alike = _alike(texts, len(locations), group_duplicates)
         if group:
             chosen, sentence = _by_group(values, group, test, seed)
         elif time:
@@ -133,7 +125,7 @@ def split(
         numbers = [int(location[len(location.rstrip("0123456789")) :]) for location in locations]
         is_test = np.zeros(len(locations), bool)
         is_test[chosen] = True
-        how: Any = {"encoding": files.encoding, "max_document_mb": files.max_document_mb}
+        how = {"encoding": files.encoding, "max_document_mb": files.max_document_mb}
         divide_file(data, kind, numbers, is_test, targets, **how)
     common.report_reading(documents, columns=column is None)
     _report_duplicates(alike, is_test)
@@ -226,6 +218,22 @@ def _other_texts(documents: Documents) -> list[str]:
         return [text for batch in documents for text in batch.texts.to_pylist()]
     except DocumentError:  # no column is obviously the text
         return []
+
+
+def _alike(texts: list[str], n: int, is_asked_for: bool) -> Any:
+    """Return the group of duplicates of each document, if they are looked for."""
+    import numpy as np
+
+    from thresher.evaluation.duplicates import duplicate_groups
+
+    if len(texts) == n and (is_asked_for or n <= MOST_COMPARED):
+        return duplicate_groups(texts)
+    if len(texts) == n:
+        common.say(
+            f"There are {n:,} documents, too many to look for duplicates unless you ask for it "
+            "(--group-duplicates)."
+        )
+    return np.arange(n)
 
 
 def _report_duplicates(alike: Any, is_test: Any) -> None:
