@@ -13,7 +13,7 @@ from thresher.limits import address_space
 
 __all__ = ["app", "main", "verb"]
 
-LEAST_MEMORY = 1 << 28  # bytes of address space; with less, not even NumPy can be imported
+LEAST_MEMORY = 480 << 20  # bytes of address space; with less, libraries cannot be loaded or abort
 
 
 def main() -> None:
