@@ -348,7 +348,7 @@ def test_a_model_of_several_labels_or_of_one_needs_no_category(tmp_path):
     path, several, one = (tmp_path / name for name in ("a.txt", "s.thresher", "o.thresher"))
     path.write_text("\n".join(GOOD + BAD))
     lists = [["good", "x"], ["good"], ["good", "x"], [], [], []]
-    Categorizer("arow").fit(GOOD + BAD, lists).save(several)
+    Categorizer("arow", mode="multi-label").fit(GOOD + BAD, lists).save(several)
     predicted = Categorizer.load(several).predict(GOOD + BAD)
     assert [] in predicted
     kept, sentence = run("filter", several, path)
