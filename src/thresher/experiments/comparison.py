@@ -14,6 +14,7 @@ from thresher.errors import ParameterError, ThresherWarning, param
 from thresher.evaluation import significance
 from thresher.evaluation.folds import Split
 from thresher.evaluation.significance import PairedTest
+from thresher.experiments.counted import CountedDocuments
 from thresher.experiments.protocols import CrossValidation, count_once, make_splits, run_splits
 from thresher.model.source import Progress, no_progress, readable_again
 from thresher.rows import Labels
@@ -127,6 +128,11 @@ def compare(
     if protocol == "hold-out":
         raise ParameterError("Differences are tested over folds: give stratified or k-fold.")
     first, groups = categorizers[names[0]], _groups(categorizers)
+    if len(groups) > 1 and isinstance(documents, CountedDocuments):
+        raise ParameterError(
+            "The documents are counted already, and the categorizers count them in different ways: "
+            "give the documents themselves."
+        )
     if len(groups) > 1:
         documents, labels = readable_again(documents, labels, first.fields)
     results: dict[str, CrossValidation] = {}
