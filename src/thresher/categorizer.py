@@ -20,22 +20,9 @@ from thresher.model.compact import CHANGES_ALLOWED, compact
 from thresher.model.learn import DOCUMENTS_CHECKED
 from thresher.model.model import Model, check_will_be_probable
 from thresher.model.parameters import TrainingParameters
-from thresher.model.reading import (
-    DOCUMENTS_RECOGNIZED,
-    ScoredBatch,
-    Tested,
-    doubts,
-    scored_batches,
-)
+from thresher.model.reading import ScoredBatch, Tested, score_labelled, scored_batches
 from thresher.model.shared import SharedModel
-from thresher.model.source import (
-    LabelledSource,
-    Progress,
-    Watch,
-    no_progress,
-    open_source,
-    some_weights,
-)
+from thresher.model.source import LabelledSource, Progress, Watch, no_progress, open_source
 from thresher.model.train import model_for_stream, train
 from thresher.parameters import Whole, available_if
 
@@ -481,13 +468,11 @@ class Categorizer(TrainingParameters):
         sample_weight : array, optional
             The weight of each document; 1 by default.
         """
-        numbers: list[np.ndarray] = []
-        watch = lambda scored: numbers.append(scored.batch.numbers)  # noqa: E731
-        tested, source = self._tested(documents, labels, watch=watch)
-        if sample_weight is not None:
-            weights = some_weights(sample_weight, source.n_read)
-            sample_weight = weights[np.concatenate(numbers) - 1]
-        return tested.exact_match(sample_weight)
+        weights: list[np.ndarray] = []
+        source = self._source(documents, labels, no_progress, None, sample_weight)
+        see: Any = lambda scored: weights.append(scored.batch.weights)  # noqa: E731
+        tested = score_labelled(self.shared_, source, self.n_jobs_, see, warns=False)
+        return tested.exact_match(None if sample_weight is None else np.concatenate(weights))
 
     def tested(
         self,
@@ -508,41 +493,10 @@ class Categorizer(TrainingParameters):
         watch : callable, optional
             Called with each scored batch.
         allow_none : bool, default=False
-            Whether having no label is an answer. Otherwise it is if the model may give no category;
-            if it is not, documents without labels are left out.
+            Whether having no label is an answer although it is none for the model.
         """
-        beginnings: list[Batch] = []
-
-        def see(scored: ScoredBatch) -> None:
-            if sum(map(len, beginnings)) < DOCUMENTS_RECOGNIZED:
-                beginnings.append(scored.batch)
-            if watch is not None:
-                watch(scored)
-
-        tested, source = self._tested(documents, labels, progress, see, allow_none)
-        with self.shared_.reading() as model:
-            for sentence in doubts(model, tested, source, beginnings):
-                warnings.warn(sentence, ThresherWarning, stacklevel=3)
-        return tested
-
-    def _tested(
-        self,
-        documents: Any,
-        labels: Any,
-        progress: Progress = no_progress,
-        watch: Callable[[ScoredBatch], None] | None = None,
-        allow_none: bool = False,
-    ) -> tuple[Tested, LabelledSource]:
-        """Return the scores and decisions of labelled documents, and their source."""
-        model = self.model_
         source = self._source(documents, labels, progress)
-        decisions = model.decisions
-        may_be_none = decisions.mode == "single-label" and decisions.allow_none
-        source.leave_out_blank(model, allow_none or may_be_none)
-        batches = scored_batches(self.shared_, source, self.n_jobs_)
-        tested = Tested.read(model.categories, batches, watch)
-        source.warn_of_blank_labels()
-        return tested, source
+        return score_labelled(self.shared_, source, self.n_jobs_, watch, allow_none)
 
     def score_batches(
         self,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from thresher.documents import Batch
-from thresher.errors import DocumentError, counted
+from thresher.errors import DocumentError, ThresherWarning, counted
 from thresher.evaluation import Evaluation, evaluate
 from thresher.model.categories import Categories
 from thresher.model.model import Model
@@ -17,7 +18,7 @@ from thresher.model.source import LabelledSource, some_weights
 from thresher.parameters import names_of
 from thresher.rows import Labels, Rows
 
-__all__ = ["DOCUMENTS_RECOGNIZED", "ScoredBatch", "Tested", "doubts", "scored_batches"]
+__all__ = ["ScoredBatch", "Tested", "score_labelled", "scored_batches"]
 
 DOCUMENTS_RECOGNIZED = 1000  # compared with those remembered by a model without digests
 SHARE_LEARNED_BEFORE = 0.01  # a larger one gets a warning; short texts may be equal by chance
@@ -86,6 +87,45 @@ class Tested(NamedTuple):
         is_right &= ~truth[:, n_known:].any(axis=1)
         weights = None if sample_weight is None else some_weights(sample_weight, len(is_right))
         return float(np.average(is_right, weights=weights))
+
+
+def score_labelled(
+    shared: SharedModel,
+    source: LabelledSource,
+    n_jobs: int = 1,
+    watch: Callable[[ScoredBatch], Any] | None = None,
+    allow_none: bool = False,
+    warns: bool = True,
+) -> Tested:
+    """Return the scores and decisions of labelled documents, and their labels.
+
+    Parameters
+    ----------
+    shared, source, n_jobs
+        The model, the documents, and the number of threads.
+    watch : callable, optional
+        Called with each scored batch.
+    allow_none : bool, default=False
+        Whether having no label is an answer although it is none for the model.
+    warns : bool, default=True
+        Whether to warn if measures of these documents cannot be right.
+    """
+    model, beginning = shared.model, list[Batch]()
+    may_be_none = model.decisions.mode == "single-label" and model.decisions.allow_none
+    source.leave_out_blank(model, allow_none or may_be_none)
+
+    def see(scored: ScoredBatch) -> None:
+        if sum(map(len, beginning)) < DOCUMENTS_RECOGNIZED:
+            beginning.append(scored.batch)
+        if watch is not None:
+            watch(scored)
+
+    tested = Tested.read(model.categories, scored_batches(shared, source, n_jobs), see)
+    source.warn_of_blank_labels()
+    with shared.reading() as model:
+        for sentence in doubts(model, tested, source, beginning) if warns else ():
+            warnings.warn(sentence, ThresherWarning, stacklevel=4)
+    return tested
 
 
 def doubts(
