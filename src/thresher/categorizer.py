@@ -203,8 +203,9 @@ class Categorizer(TrainingParameters):
         """
         self.model_.check_can_learn()
         known = Categories(self.model_.categories)
-        allow_none = bool(limits.get("allow_none"))
-        scores, _, truth, names = self.tested(documents, labels, progress, allow_none=allow_none)
+        source = self._source(documents, labels, progress)
+        how: Any = {"allow_none": bool(limits.get("allow_none"))}
+        scores, _, truth, names = score_labelled(self.shared_, source, self.n_jobs_, **how)
         with self.shared_.editing() as model:
             model.tune(known, scores, truth, names, objective, calibrate, **limits)
         return self
@@ -316,8 +317,7 @@ class Categorizer(TrainingParameters):
             with self.shared_.reading() as model:
                 return model.scores(documents, self.n_jobs_)
         nothing = np.zeros((0, len(self.model_.categories)), np.float32)
-        batches = [scores for _, scores in self.score_batches(documents)]
-        return np.concatenate(batches or [nothing])
+        return np.concatenate([s for _, s in self.score_batches(documents)] or [nothing])
 
     def decision_function(self, documents: Any) -> np.ndarray:
         """Return scores as scikit-learn has them: one number for each document of two classes."""
@@ -470,8 +470,8 @@ class Categorizer(TrainingParameters):
         """
         weights: list[np.ndarray] = []
         source = self._source(documents, labels, no_progress, None, sample_weight)
-        see: Any = lambda scored: weights.append(scored.batch.weights)  # noqa: E731
-        tested = score_labelled(self.shared_, source, self.n_jobs_, see, warns=False)
+        how: Any = {"watch": lambda s: weights.append(s.batch.weights), "warns": False}
+        tested = score_labelled(self.shared_, source, self.n_jobs_, **how)
         return tested.exact_match(None if sample_weight is None else np.concatenate(weights))
 
     def tested(
@@ -480,7 +480,6 @@ class Categorizer(TrainingParameters):
         labels: Any = None,
         progress: Progress = no_progress,
         watch: Callable[[ScoredBatch], None] | None = None,
-        allow_none: bool = False,
     ) -> Tested:
         """Return the scores and decisions of labelled documents, and their labels.
 
@@ -492,11 +491,9 @@ class Categorizer(TrainingParameters):
             As for `evaluate`.
         watch : callable, optional
             Called with each scored batch.
-        allow_none : bool, default=False
-            Whether having no label is an answer although it is none for the model.
         """
         source = self._source(documents, labels, progress)
-        return score_labelled(self.shared_, source, self.n_jobs_, watch, allow_none)
+        return score_labelled(self.shared_, source, self.n_jobs_, watch)
 
     def score_batches(
         self,
@@ -562,7 +559,6 @@ class Categorizer(TrainingParameters):
         """Write the model to a file; an old model is replaced in one step or not at all.
 
         Of two processes that save to one file, the last wins; with `updating` no change is lost.
-        A file that is not a model, such as the training data, is not replaced.
 
         Parameters
         ----------
@@ -574,7 +570,7 @@ class Categorizer(TrainingParameters):
             Keep the old file as `path.before-learn`, for `thresher learn --undo`. Otherwise such a
             file is removed, as it is no longer the previous one.
         force : bool, default=False
-            Replace an existing file whatever it is.
+            Replace an existing file even if it is not a model, but training data, for instance.
         """
         with self.shared_.reading() as model:
             model.save(path, remember=remember, keep_previous=keep_previous, force=force)
