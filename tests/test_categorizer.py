@@ -242,12 +242,13 @@ def test_a_category_that_comes_late_does_not_take_everything(library):
 def test_many_documents_with_many_labels_are_learned_without_dual_variables(monkeypatch):
     texts = ["wheat up", "oil down", "wheat and oil", "ships"] * 5
     labels = [["grain"], ["crude"], ["grain", "crude"], []] * 5
-    assert Categorizer().fit(texts, labels).learner_.name == "linear-svm"
+    mode = {"mode": "multi-label"}
+    assert Categorizer(**mode).fit(texts, labels).learner_.name == "linear-svm"
     monkeypatch.setattr(train, "MOST_DUAL_VARIABLES", 39)  # of 40
-    categorizer = Categorizer().fit(texts, labels)
+    categorizer = Categorizer(**mode).fit(texts, labels)
     assert categorizer.learner_.name == "arow" and categorizer.tuning_ is not None
     assert "would need too much memory" in categorizer.assumptions_[-1]
-    assert Categorizer("linear-svm").fit(texts, labels).learner_.name == "linear-svm"
+    assert Categorizer("linear-svm", **mode).fit(texts, labels).learner_.name == "linear-svm"
 
 
 def test_learning_after_loading_equals_learning_without_saving(library, tmp_path):

@@ -21,14 +21,15 @@ from thresher.model.compact import CHANGES_ALLOWED, compact
 from thresher.model.learn import DOCUMENTS_CHECKED
 from thresher.model.model import Model, check_will_be_probable
 from thresher.model.parameters import TrainingParameters
-from thresher.model.shared import ScoredBatch, SharedModel, Tested, Values, scored_batches
-from thresher.model.source import (
-    LabelledSource,
-    Progress,
-    Watch,
-    no_progress,
-    open_source,
+from thresher.model.shared import (
+    ScoredBatch,
+    SharedModel,
+    Tested,
+    Values,
+    score_labelled,
+    scored_batches,
 )
+from thresher.model.source import LabelledSource, Progress, Watch, no_progress, open_source
 from thresher.model.train import model_for_stream, train
 from thresher.parameters import Whole, available_if
 
@@ -202,7 +203,9 @@ class Categorizer(TrainingParameters):
         """
         self.model_.check_can_learn()
         known = Categories(self.model_.categories)
-        scores, _, truth, names = self.tested(documents, labels, progress)
+        source = self._source(documents, labels, progress)
+        how: Any = {"allow_none": bool(limits.get("allow_none"))}
+        scores, _, truth, names = score_labelled(self.shared_, source, self.n_jobs_, **how)
         with self.shared_.editing() as model:
             model.tune(known, scores, truth, names, objective, calibrate, **limits)
         return self
@@ -475,7 +478,11 @@ class Categorizer(TrainingParameters):
         sample_weight : array, optional
             The weight of each document; 1 by default.
         """
-        return self.tested(documents, labels).exact_match(sample_weight)
+        weights: list[np.ndarray] = []
+        source = self._source(documents, labels, no_progress, None, sample_weight)
+        how: Any = {"watch": lambda s: weights.append(s.batch.weights), "warns": False}
+        tested = score_labelled(self.shared_, source, self.n_jobs_, **how)
+        return tested.exact_match(None if sample_weight is None else np.concatenate(weights))
 
     def tested(
         self,
@@ -490,8 +497,8 @@ class Categorizer(TrainingParameters):
 
         `watch` is called with each scored batch.
         """
-        batches = self._batches(documents, labels, progress)
-        return Tested.read(self.model_.categories, batches, watch)
+        source = self._source(documents, labels, progress)
+        return score_labelled(self.shared_, source, self.n_jobs_, watch)
 
     def score_batches(
         self,
@@ -510,7 +517,8 @@ class Categorizer(TrainingParameters):
         clock : dict, optional
             Seconds by stage, to which the time taken is added.
         """
-        for scored in self._batches(documents, labels, progress, clock):
+        source = self._source(documents, labels, progress, clock)
+        for scored in scored_batches(self.shared_, source, self.n_jobs_):
             yield scored.batch, scored.scores
 
     def _columns(self, documents: Any, values: Values) -> tuple[list[Any], np.ndarray]:
@@ -523,10 +531,6 @@ class Categorizer(TrainingParameters):
 
     def _source(self, documents: Any, labels: Any = None, *options: Any) -> LabelledSource:
         return LabelledSource(documents, labels, self.model_.columns, self.fields, *options)
-
-    def _batches(self, documents: Any, labels: Any = None, *options: Any) -> Iterator[ScoredBatch]:
-        source = self._source(documents, labels, *options)
-        return scored_batches(self.shared_, source, self.n_jobs_)
 
     # ---- categories --------------------------------------------------------------------------
 
@@ -563,8 +567,9 @@ class Categorizer(TrainingParameters):
         *,
         remember: bool = True,
         keep_previous: bool = False,
+        force: bool = False,
     ) -> None:
-        """Write the model to a file; an old one is replaced in one step or not at all.
+        """Write the model to a file; an old model is replaced in one step or not at all.
 
         Of two processes that save to one file, the last wins; with `updating` no change is lost.
 
@@ -577,9 +582,11 @@ class Categorizer(TrainingParameters):
         keep_previous : bool, default=False
             Keep the old file as `path.before-learn`, for `thresher learn --undo`. Otherwise such a
             file is removed, as it is no longer the previous one.
+        force : bool, default=False
+            Replace an existing file even if it is not a model, but training data, for instance.
         """
         with self.shared_.reading() as model:
-            model.save(path, remember=remember, keep_previous=keep_previous)
+            model.save(path, remember=remember, keep_previous=keep_previous, force=force)
 
     @classmethod
     def load(
@@ -611,6 +618,7 @@ class Categorizer(TrainingParameters):
         output: str | os.PathLike[str] | None = None,
         *,
         keep_previous: bool = False,
+        force: bool = False,
         learners: Sequence[type[Learner]] = (),
         tell: Callable[[str], object] = warnings.warn,
     ) -> Iterator[Self]:
@@ -624,8 +632,8 @@ class Categorizer(TrainingParameters):
             The model file.
         output : path, optional
             The file for the changed model. Default: the same file.
-        keep_previous, learners
-            As for `save`, if the model replaces the file; as for `load`.
+        keep_previous, force, learners
+            As for `save`, the first if the model replaces the file; as for `load`.
         tell : callable, optional
             Called with a sentence while another process is waited for. Default: a warning.
         """
@@ -635,7 +643,7 @@ class Categorizer(TrainingParameters):
             is_in_place = str(target) == os.path.realpath(path)
             model = cls.load(path, learners=learners)
             yield model
-            model.save(target, keep_previous=keep_previous and is_in_place)
+            model.save(target, keep_previous=keep_previous and is_in_place, force=force)
 
     @classmethod
     def _of(cls, model: Model) -> Self:
@@ -712,7 +720,7 @@ class Categorizer(TrainingParameters):
     @property
     def assumptions_(self) -> list[str]:
         """What `fit` assumed: columns, one label or several, missing labels."""
-        return [assumption.sentence for assumption in self.model_.assumptions]
+        return [str(ThresherWarning(sentence)) for sentence, _ in self.model_.assumptions]
 
     @property
     def documents_seen_(self) -> int:

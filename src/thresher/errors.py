@@ -9,9 +9,14 @@ if TYPE_CHECKING:
 
 LONGEST_MESSAGE, LONGEST_VALUE = 2000, 200  # characters; the middle of a longer text is left out
 _PARAMETER_MARK = "\ufdd0"  # around parameters in messages; a noncharacter
-# Characters that control the terminal, end the line or change the direction of writing, and lone
-# surrogates.
-_UNPRINTED = "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+# Characters that control the terminal, end the line, change the direction of writing or have no
+# width, by which different names look the same, and lone surrogates.
+_HIDDEN = (
+    "\x7f-\x9f\xad\u034f\u061c\u070f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_UNPRINTED = f"[\x00-\x1f{_HIDDEN}]"
 
 
 def escaped(text: str) -> str:
@@ -22,11 +27,27 @@ def escaped(text: str) -> str:
     >>> print(escaped("spam\\x1b[2J\\nham"))
     spam\\x1b[2J\\nham
     """
-    if text.isprintable():  # nearly always; the fast path
+    if text.isascii() and text.isprintable():  # nearly always; the fast path
         return text
     import re
 
     return re.sub(_UNPRINTED, lambda match: ascii(match[0])[1:-1], text)
+
+
+def escaped_json(text: str) -> str:
+    """Return JSON in which hidden characters are escaped; it has the same meaning.
+
+    Examples
+    --------
+    >>> print(escaped_json('["spam\u200b"]'))
+    ["spam\\u200b"]
+    """
+    if text.isascii() and "\x7f" not in text:
+        return text
+    import json
+    import re
+
+    return re.sub(f"[{_HIDDEN}]", lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def printable(text: str) -> str:

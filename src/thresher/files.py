@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
-from thresher.errors import OutputError
+from thresher.errors import OutputError, param
 
 if sys.platform == "win32":
     import msvcrt
@@ -33,6 +33,7 @@ LOCKED_OR_GONE = (errno.EAGAIN, errno.EACCES, errno.ENOENT)
 NO_SYNC = (errno.EINVAL, errno.EBADF, errno.EACCES, errno.EPERM, errno.ENOTSUP)  # of a folder
 LONGEST_NAME = 200  # bytes; the lock file of a longer name has a digest in its name
 PATIENCE = 1.0  # seconds until a waiting process reports that it waits
+MODEL_OPENING = b'{"__metadata__":{"thresher":"'  # from byte 8 on, in every model file
 EXCHANGE = 10.0  # seconds until a process continues without the lock of a folder
 
 
@@ -49,6 +50,21 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
     if reason:
         raise _cannot_write(path, reason)
     return target
+
+
+def is_model(path: str | os.PathLike[str]) -> bool:
+    """Return True if a file begins as model files do."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(8 + len(MODEL_OPENING)).endswith(MODEL_OPENING)
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+
+
+def not_replaced(path: object, kind: str) -> OutputError:
+    """Return the error for a file that exists and is not of a kind, such as "a model"."""
+    force = param("force", True)
+    return OutputError(f"{path} exists and is not {kind}; name another file, or add {force}.")
 
 
 @contextlib.contextmanager

@@ -44,12 +44,18 @@ def room() -> int | None:
         limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     with suppress(OSError, ValueError):  # "max" means no limit
         limits.append(int(CONTROL_GROUP.read_text()))
-    with suppress(ImportError, OSError, ValueError):
+    limits += filter(None, [address_space()])
+    return min(limits, default=None)
+
+
+def address_space() -> int | None:
+    """Return the limit of the address space of this process (ulimit -v), or None."""
+    with suppress(ImportError, OSError, ValueError):  # not on Windows
         import resource
 
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-        limits += [limit] if limit != resource.RLIM_INFINITY else []
-    return min(limits, default=None)
+        return None if limit == resource.RLIM_INFINITY else limit
+    return None
 
 
 def check_room(n_bytes: int, what: str, remedy: str) -> None:

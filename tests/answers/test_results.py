@@ -385,11 +385,12 @@ def test_a_column_of_two_types_is_no_parquet(saved, tmp_path):
     data, path = tmp_path / "a.jsonl", tmp_path / "r.parquet"
     lines = [{"text": "toner", "id": i if i < 50 else f"x{i}"} for i in range(99)]
     data.write_text("".join(json.dumps(one) + "\n" for one in lines))
-    path.write_text("what was there before")
+    run("predict", saved, data, "-o", path)
+    before = path.read_bytes()
     with mock.patch.object(streams, "BLOCK", 256):
         problem = run("predict", saved, data, "--keep", "id", "-o", path, status=2)
         assert 'column "id" to keep is of type int64 at first' in problem
-        assert path.read_text() == "what was there before"
+        assert path.read_bytes() == before
         for ending in ["csv", "jsonl"]:
             run("predict", saved, data, "--keep", "id", "-o", tmp_path / f"r.{ending}")
             ids = [row["id"] for row in rows_of(tmp_path / f"r.{ending}")]

@@ -255,7 +255,7 @@ def test_a_file_is_written_whole_or_not_at_all(model, tmp_path):
     assert rejected.read_bytes() == b"{broken\n"
     assert sorted(one.name for one in tmp_path.iterdir()) == ["a.jsonl", "bad", "out.jsonl"]
     words = ("filter", model, path, "--category", "quality", "-o", output, "--rejected", output)
-    assert "are the same file" in run(*words, status=2)[1]
+    assert "two files" in run(*words, status=2)[1]
     assert "JSON lines" in run(*words[:5], "-o", tmp_path / "out.csv", status=2)[1]
     assert "JSON lines" in run(*words[:5], "-o", tmp_path / "out.parquet", status=2)[1]
 
@@ -348,7 +348,7 @@ def test_a_model_of_several_labels_or_of_one_needs_no_category(tmp_path):
     path, several, one = (tmp_path / name for name in ("a.txt", "s.thresher", "o.thresher"))
     path.write_text("\n".join(GOOD + BAD))
     lists = [["good", "x"], ["good"], ["good", "x"], [], [], []]
-    Categorizer("arow").fit(GOOD + BAD, lists).save(several)
+    Categorizer("arow", mode="multi-label").fit(GOOD + BAD, lists).save(several)
     predicted = Categorizer.load(several).predict(GOOD + BAD)
     assert [] in predicted
     kept, sentence = run("filter", several, path)

@@ -463,7 +463,10 @@ def test_the_newest_are_tested_on(tmp_path, written):
     ("words", "sentence"),
     [
         (["t.csv", "--test", "1"], "--test is 1; it must be a share between 0 and 1."),
-        (["t.csv", "--group", "id", "--time", "id"], "--group and --time do not go together"),
+        (
+            ["t.csv", "--group", "id", "--time", "id"],
+            "--group, --time and --group-duplicates do not go together",
+        ),
         (["t.csv", "--group", "author"], 'has no column "author"; its columns are "id", "subject"'),
         (["t.csv", "--time", "body"], ":2: \"body\" is 'out of toner,\\nand it jams', which is no"),
         (
@@ -472,7 +475,7 @@ def test_the_newest_are_tested_on(tmp_path, written):
         ),
         (["notes"], "is a folder; only a file can be divided."),
         (["none.csv"], "there is no such file"),
-        (["t.csv", "-o", "x.csv", "x.csv"], "must be three different files"),
+        (["t.csv", "-o", "x.csv", "x.csv"], "is named twice as an output file"),
         (["t.csv", "-o", "x.csv", "y.jsonl"], "records are passed on as they are, CSV"),
         (["t.parquet", "-o", "x.csv", "y.csv"], "records are passed on as they are, Parquet"),
         (["t.csv", "-o", "none/x.csv", "y.csv"], "none/x.csv cannot be written"),

@@ -338,12 +338,14 @@ def test_differences_are_tested(compared):
         ({}, {}, "nothing to compare"),
         ({"a": Categorizer()}, {"against": "b"}, "against is 'b'.* compared: a"),
         ({"a": Categorizer()}, {"protocol": "hold-out"}, "over folds"),
-        ({"a": Categorizer(), "b": Categorizer(stem=True)}, {}, "give all the same stem"),
     ],
 )
 def test_what_cannot_be_compared(library, learners, how, sentence):
     with pytest.raises(ParameterError, match=sentence):
         compare(learners, *library, **how)
+    counted = CountedDocuments.read(Categorizer(FAST), *library)
+    with pytest.raises(ParameterError, match="counted already"):
+        compare({"a": Categorizer(FAST), "b": Categorizer(FAST, stem=True)}, counted)
 
 
 # Pictures ----------------------------------------------------------------------------------------

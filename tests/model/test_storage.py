@@ -243,6 +243,27 @@ def test_a_model_larger_than_the_memory_is_told(tmp_path):
     assert "needs 4,096.0 GB of memory, and there are" in refusal(path)
 
 
+@pytest.mark.parametrize("mmap", [False, True])
+def test_a_sparse_file_is_refused_at_once(tmp_path, mmap):
+    """It was never written, so its checksum need not be computed, which takes minutes."""
+    size = 2**28
+    layout = one(dtype="U8", shape=(size,), data_offsets=(0, size))
+    path = forge(tmp_path / "m", layout, tensors={"w": ["uint8", [size], 0]})
+    os.truncate(path, path.stat().st_size + size)
+    if 512 * path.stat().st_blocks > size // 1000:
+        pytest.skip("this file system has no sparse files")
+    with pytest.raises(ModelError, match="of 256 MB, nearly all was never written"):
+        read_model(path, mmap=mmap)
+
+
+def test_too_little_memory_for_a_tensor_is_told(model, monkeypatch):
+    def fail(*sizes):
+        raise MemoryError
+
+    monkeypatch.setattr(np, "empty", fail)
+    assert "there is not enough memory for its" in refusal(model)
+
+
 @pytest.mark.slow
 def test_a_byte_of_the_header_swapped_for_another_is_told_or_changes_nothing(model):
     whole = bytearray(model.read_bytes())

@@ -652,6 +652,8 @@ def test_a_new_measure_is_one_property_and_one_line(monkeypatch, capsys):
 
 WITHOUT_EXTRAS = """
 import sys
+import warnings
+warnings.simplefilter("ignore")  # it is measured on the documents that it has learned
 sys.modules |= dict.fromkeys(["scipy", "sklearn", "matplotlib", "simplemma"])
 from thresher import Categorizer, compare
 from thresher.report import write_report

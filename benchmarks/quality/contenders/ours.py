@@ -24,7 +24,8 @@ def learn(problem: Problem, settings: dict[str, Any]) -> Learned:
     if unknown:
         raise LookupError(f"this version of Thresher has no {unknown[0]}")
     labels = problem.labels if problem.several else [names[0] for names in problem.labels]
-    model = Categorizer(**settings).fit(problem.texts, labels)
+    mode = {"mode": "multi-label"} if problem.several else {}  # having none is an answer
+    model = Categorizer(**(mode | settings)).fit(problem.texts, labels)
 
     def answer(texts: list[str]) -> Answer:
         scores = model.scores(texts)

@@ -129,15 +129,19 @@ def page(
     quick: Quick = False,
     jobs: Jobs = None,
     anew: Anew = False,
+    force: common.Force = False,
 ) -> None:
     """Run all experiments and write a page of all tables, figures, claims and differences."""
     import thresher_papers as papers
+    from thresher.cli._outputs import check_kind
     from thresher.files import check_writable
     from thresher_papers import _page
 
     reproduced_papers = [paper for paper in papers.list_papers() if paper.published]
     papers.check_corpora(item for paper in reproduced_papers for item in paper.items.values())
     target = check_writable(file)
+    if not force:
+        check_kind(file, "records")
     with _watched(seed, quick, jobs, papers.Store(anew=anew)) as settings:
         written = _page.write_page(reproduced_papers, settings, target)
     common.say(

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from thresher.answers.answer import AnswerOptions, Answers, Table, map_answers, with_extra_columns
 from thresher.answers.json_text import array_texts, object_lines, plain_values, text_of_value
 from thresher.documents.batch import to_arrow
+from thresher.documents.escapes import escape_cells
 from thresher.documents.labels import SEPARATORS, decoded, is_list, is_text
 from thresher.documents.streams import compression_of_name, packed
 from thresher.errors import DocumentError, OutputError
@@ -48,6 +49,7 @@ def write_answers(
     options: AnswerOptions,
     extra_columns: Sequence[str] = (),
     n_jobs: int = 1,
+    escape: bool = True,
 ) -> int:
     """Write a file with a row for every document, and return the number of rows.
 
@@ -57,9 +59,11 @@ def write_answers(
         The file; its ending determines the format.
     shared, source, options, extra_columns, n_jobs
         As for `map_answers`.
+    escape : bool, default=True
+        Whether texts in CSV that a spreadsheet would run as formulas get an apostrophe before them.
     """
     n_rows = 0
-    with open_results(path, shared.model, extra_columns) as writer:
+    with open_results(path, shared.model, extra_columns, escape) as writer:
 
         def prepared(answers: Answers) -> tuple[int, Any]:
             return len(answers), writer.prepare(answers)
@@ -71,7 +75,9 @@ def write_answers(
 
 
 @contextmanager
-def open_results(path: str, model: Model, extra_columns: Sequence[str] = ()) -> Iterator[Writer]:
+def open_results(
+    path: str, model: Model, extra_columns: Sequence[str] = (), escape: bool = True
+) -> Iterator[Writer]:
     """Open a file for answers; it replaces an existing one when the block ends without error.
 
     Parameters
@@ -82,12 +88,14 @@ def open_results(path: str, model: Model, extra_columns: Sequence[str] = ()) -> 
         The model whose answers are written.
     extra_columns : sequence of str, optional
         The names of the columns that are copied from the data.
+    escape : bool, default=True
+        As for `write_answers`.
     """
     ending, codec = check_results(path)
     with ExitStack() as opened:
         target = opened.enter_context(replace_file(path))
         sink = opened.enter_context(packed(opened.enter_context(open(target, "wb")), codec))
-        writer = WRITERS[ending](sink, model, extra_columns)
+        writer = WRITERS[ending](sink, model, extra_columns, escape)
         opened.callback(writer.close)
         yield writer
 
@@ -97,7 +105,9 @@ class Writer:
 
     can_be_compressed = True
 
-    def __init__(self, sink: Any, model: Model, extra_columns: Sequence[str]) -> None:
+    def __init__(
+        self, sink: Any, model: Model, extra_columns: Sequence[str], escape: bool = True
+    ) -> None:
         self._sink, self._extra_columns, self._writer = sink, extra_columns, cast(Any, None)
 
     def prepare(self, answers: Answers) -> Any:
@@ -121,10 +131,16 @@ class Writer:
 
 
 class _CSV(Writer):
-    """Quotes texts, so that empty texts differ from missing ones; extra columns are strings."""
+    """Quotes texts, so that empty texts differ from missing ones; extra columns are strings.
 
-    def __init__(self, sink: Any, model: Model, extra_columns: Sequence[str]) -> None:
+    Texts that a spreadsheet would run as formulas are escaped.
+    """
+
+    def __init__(
+        self, sink: Any, model: Model, extra_columns: Sequence[str], escape: bool = True
+    ) -> None:
         super().__init__(sink, model, extra_columns)
+        self._escape = escape_cells if escape else lambda array: array
         names = model.categories.names
         unused = (mark for mark in SEPARATORS if not any(mark in name for name in names))
         self._separator = next(unused, None)
@@ -139,7 +155,8 @@ class _CSV(Writer):
             _texts(column) if name in self._extra_columns else self._joined(column)
             for name, column in table.items()
         ]
-        return pa.table(arrays, names=list(table))
+        names = self._escape(to_arrow(list(table))).to_pylist()
+        return pa.table(list(map(self._escape, arrays)), names=names)
 
     def write(self, prepared: pa.Table) -> None:
         from pyarrow.csv import CSVWriter
@@ -156,7 +173,7 @@ class _CSV(Writer):
 
 
 class _JSONLines(Writer):
-    """Writes each answer as an object, after its row number and extra columns."""
+    """Writes each answer as `Answer.to_dict` has it, after its row number and extra columns."""
 
     def prepare(self, answers: Answers) -> memoryview:
         return answers.json_lines(has_row=True)
@@ -171,7 +188,9 @@ class _JSONLines(Writer):
 class _Parquet(Writer):
     can_be_compressed = False  # the format compresses its columns
 
-    def __init__(self, sink: Any, model: Model, extra_columns: Sequence[str]) -> None:
+    def __init__(
+        self, sink: Any, model: Model, extra_columns: Sequence[str], escape: bool = True
+    ) -> None:
         super().__init__(sink, model, extra_columns)
         self._types: dict[str, pa.DataType] = {}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 from collections.abc import Iterator
 from itertools import compress, product
 from typing import TYPE_CHECKING, Any
@@ -56,8 +57,17 @@ def as_option(parameter: str) -> str:
     if isinstance(value, dict):
         value = ",".join(f"{key}={number}" for key, number in value.items())
     elif isinstance(value, tuple):
-        value = "-".join(map(str, value))
+        value = ("-" if _is_pair(name) else ",").join(map(str, value))
     return f"{flag} {'none' if value is None else value}"
+
+
+def _is_pair(name: str) -> bool:
+    """Return True unless a parameter of `Categorizer` has a list of values."""
+    from thresher.categorizer import Categorizer
+    from thresher.parameters import Some
+
+    declared = Categorizer.parameters.get(name)
+    return declared is None or not isinstance(declared.kind, Some)
 
 
 def _flag(name: str) -> str:
@@ -68,6 +78,26 @@ def _flag(name: str) -> str:
     if declared is not None and declared.flag:
         return str(declared.flag)
     return "--" + _OPTION_NAMES.get(name, name).replace("_", "-")
+
+
+def with_fast(model_options: dict[str, Any], fast: bool) -> dict[str, Any]:
+    """Return the parameters of a model, changed by the option --fast."""
+    return model_options | ({"preset": "fast"} if fast else {})
+
+
+def typed_options(model_options: dict[str, Any]) -> list[str]:
+    """Return parameters of `Categorizer` as they are typed in a shell.
+
+    Examples
+    --------
+    >>> typed_options({"concepts": (100, 200), "ngram_range": (1, 2), "token_pattern": "[a-z]+"})
+    ['--concepts 100,200', '--ngrams 1-2', "--token-pattern '[a-z]+'"]
+    """
+    typed = []
+    for name, value in model_options.items():
+        flag, _, setting = as_option(f"{name}={value!r}").partition(" ")
+        typed.append(f"{flag} {shlex.quote(setting)}".removesuffix(" ''"))
+    return typed
 
 
 def learner_of(name: str, settings: list[str], passes: int | None) -> Any:

@@ -16,16 +16,17 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import click
 
 from thresher.cli import _compiling, process
+from thresher.cli._outputs import WRITTEN, check_outputs
 from thresher.cli.declare import Argument, Group, Option, Verb, declared
 from thresher.cli.program import app
 from thresher.documents.formats import FORMATS, READERS
 from thresher.errors import (
     DocumentError,
-    OutputError,
     ParameterError,
     ThresherError,
     counted,
     escaped,
+    escaped_json,
     reason,
 )
 from thresher.limits import MOST_DOCUMENT_MB, MOST_ROUNDS, MOST_THINGS, MOST_THREADS
@@ -105,6 +106,14 @@ Passes = Annotated[
         panel="Learning", min=1, max=MOST_ROUNDS, help="The number of passes over the documents."
     ),
 ]
+Fast = Annotated[
+    bool,
+    Option(
+        "--fast",
+        panel="Learning",
+        help="Train quickly, on single words. The same as --preset fast.",
+    ),
+]
 Threads = Annotated[
     int,
     Option(min=1, max=MOST_THREADS, help="The number of threads; it does not change the results."),
@@ -143,11 +152,22 @@ Results = Annotated[
         ".csv and .jsonl can be compressed (.csv.gz, .jsonl.zst).",
     ),
 ]
+NoEscape = Annotated[
+    bool,
+    Option(
+        "--no-escape",
+        help="With -o FILE.csv: write texts as they are, without an apostrophe before those that "
+        "a spreadsheet would run as formulas.",
+    ),
+]
 Keep = Annotated[
     str | None,
     Option(metavar="COLUMNS", help="With -o: columns of the data to copy, e.g. id,title."),
 ]
 Json = Annotated[bool, Option("--json", help="Print JSON.")]
+Force = Annotated[
+    bool, Option("--force", help="Replace output files even if they are of another kind.")
+]
 
 
 Probabilities = Annotated[
@@ -159,9 +179,9 @@ Probabilities = Annotated[
     ),
 ]
 
-# Parameters of verbs that name input files, and those that name output files.
-READ = ("data", "model", "unlabelled", "codes", "document")
-WRITTEN = ("output", "report", "html", "rejected", "plot", "svg")
+MEMORY_PROBLEM = re.compile(
+    "MemoryError|allocate|map segment|shared object|llvmlite|start new thread|worker thread|memory"
+)
 
 _as_json = json.JSONEncoder(
     ensure_ascii=False
@@ -193,11 +213,13 @@ def verb(
     *,
     group: Group = app,
     kind: type[Verb] = Verb,
+    writes: str | None = None,
     replaces: str | None = None,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add a function as a verb to the command line; its docstring is the help.
 
-    An error becomes a sentence on stderr and an exit status. A file that is read is never written.
+    An error becomes a sentence on stderr and an exit status. A file that is read is never written,
+    and one of another kind only with --force, which every verb with an output file has.
 
     Parameters
     ----------
@@ -209,11 +231,16 @@ def verb(
         The verb that this one belongs to.
     kind : type, default=Verb
         The class of the verb.
+    writes : str, optional
+        The kind of the file `output`, a key of `outputs.KINDS`.
     replaces : str, optional
         The parameter with the file that `output` may replace although it is read.
     """
 
     def add(function: Callable[..., None]) -> Callable[..., None]:
+        parameters, takes_force = [*declared(function)], "force" in function.__annotations__
+        if not takes_force and WRITTEN.keys() & {parameter.name for parameter in parameters}:
+            parameters += declared(_forced)
 
         @functools.wraps(function)
         def run(**values: Any) -> None:
@@ -222,7 +249,9 @@ def verb(
             _compiling.report_compiling(say)
             try:
                 with process.at_work():
-                    _refuse_to_overwrite_inputs(values, replaces)
+                    check_outputs(values, writes, replaces)
+                    if not takes_force:
+                        values.pop("force", None)
                     function(**values)
                     sys.stdout.flush()
             except (KeyboardInterrupt, Exception) as problem:
@@ -231,7 +260,7 @@ def verb(
         command = kind(
             name or function.__name__,
             callback=run,
-            params=[*declared(function)],
+            params=parameters,
             help=inspect.getdoc(function),
             epilog=f"Example: thresher {example}",
         )
@@ -239,6 +268,10 @@ def verb(
         return function
 
     return add
+
+
+def _forced(force: Force = False) -> None:
+    """Declare the option of verbs that do not look at it themselves."""
 
 
 def _gathered(name: str, values: dict[str, Any]) -> Any:
@@ -254,22 +287,6 @@ def group(name: str, help: str) -> Group:
     return added
 
 
-def _refuse_to_overwrite_inputs(values: dict[str, Any], replaces: str | None) -> None:
-    """Raise an error if an output file is also an input file of the verb."""
-    for option in WRITTEN:
-        path = values.get(option)
-        if not isinstance(path, str | Path) or not os.path.exists(path):
-            continue
-        for parameter in READ:
-            if option == "output" and parameter == replaces:
-                continue
-            words = values.get(parameter) or ()
-            for word in [words] if isinstance(words, str) else words:
-                source = word if os.path.exists(word) else word.rpartition(":")[0]  # FILE:LINE
-                if os.path.exists(source) and os.path.samefile(source, path):
-                    raise OutputError(f"--{option} is {path}, which is read; name another file.")
-
-
 def answer(problem: BaseException) -> int:
     """Print an error message and return the exit status; raise errors that are bugs."""
     # A Ctrl-C during compilation can be lost, and then appears as another error.
@@ -281,6 +298,12 @@ def answer(problem: BaseException) -> int:
     if isinstance(problem, BrokenPipeError):  # the reader of the output has ended, such as `head`
         _forget_output()
         return 141
+    if limit := limited_memory(problem):
+        process.leave(  # at once, as half-loaded libraries may crash when Python ends
+            2,
+            f"thresher: there is not enough memory: this process may use {limit / 2**30:.1f} GB "
+            "(ulimit -v), and a small model needs about 1 GB; raise the limit.\n",
+        )
     if isinstance(problem, ThresherError):
         from thresher.cli._options import as_option
 
@@ -294,6 +317,18 @@ def answer(problem: BaseException) -> int:
     say(f"thresher: {sentence}")
     _forget_output()
     return 2
+
+
+def limited_memory(problem: BaseException) -> int:
+    """Return the limit of memory in bytes if an error of a library results from it, else 0.
+
+    A library that cannot be loaded or a thread that cannot start do not mention memory.
+    """
+    from thresher.limits import address_space
+
+    if isinstance(problem, ThresherError):
+        problem = problem.__cause__ or ValueError()
+    return (address_space() or 0) if MEMORY_PROBLEM.search(repr(problem)) else 0
 
 
 def _forget_output() -> None:
@@ -356,7 +391,8 @@ def json_line(value: Any) -> str:
 
 
 def encodable_json(text: str) -> str:
-    """Return JSON with all characters escaped that stdout cannot encode, if there are any."""
+    """Return JSON with all characters escaped that stdout cannot encode, or that are hidden."""
+    text = escaped_json(text)
     try:
         if not text.isascii():
             text.encode(sys.stdout.encoding or "utf-8")
@@ -403,12 +439,19 @@ def load_model(model: str, threads: int | None = None, codes: str | None = None)
 
 @contextmanager
 def changed_model(
-    model: str, output: str | None, threads: int, *, keep_previous: bool = False
+    model: str,
+    output: str | None,
+    threads: int,
+    *,
+    keep_previous: bool = False,
+    force: bool = False,
 ) -> Iterator[Categorizer]:
     """Load a model that is saved when the block ends; other writers wait."""
     from thresher.categorizer import Categorizer
 
-    updating = Categorizer.updating(model, output, keep_previous=keep_previous, tell=say)
+    updating = Categorizer.updating(
+        model, output, keep_previous=keep_previous, force=force, tell=say
+    )
     with updating as categorizer:
         categorizer.n_jobs = threads
         yield categorizer
@@ -440,8 +483,13 @@ def open_documents(
 
     if reading.on_error not in ("stop", "skip"):
         raise DocumentError(f"--on-error is {reading.on_error!r}; it must be stop or skip.")
-    sources = data or ["-"]
-    if sources == ["-"] and sys.stdin and sys.stdin.isatty():
+    sources, has_keyboard = data or ["-"], sys.stdin and sys.stdin.isatty()
+    if has_keyboard and not data:
+        raise DocumentError(
+            "There are no documents: name a file or a folder, or pipe documents to the command; "
+            "with '-' in place of a file, they are read from the keyboard."
+        )
+    if has_keyboard and sources == ["-"]:
         say("thresher: reading documents from the keyboard, one a line; end with Ctrl-D.")
     return corpora.open_documents(
         sources[0] if len(sources) == 1 else [Path(source) for source in sources],
@@ -483,6 +531,7 @@ def write_answers(
     extra_columns: Sequence[str],
     options: AnswerOptions,
     as_json: bool,
+    escape: bool,
 ) -> None:
     """Write a file with a row for every document, and print how many there are."""
     from thresher.answers import files
@@ -491,7 +540,7 @@ def write_answers(
     with progress() as show:
         source = LabelledSource(documents, None, None, categorizer.fields, show)
         shared, n_jobs = categorizer.shared_, categorizer.n_jobs_
-        n_rows = files.write_answers(output, shared, source, options, extra_columns, n_jobs)
+        n_rows = files.write_answers(output, shared, source, options, extra_columns, n_jobs, escape)
     wrote_results(output, n_rows, as_json)
 
 

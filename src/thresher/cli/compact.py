@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from thresher.cli import common
 from thresher.cli.declare import Option
 from thresher.cli.evaluate import percent
+from thresher.errors import ModelError, OutputError, param
+
+if TYPE_CHECKING:
+    from thresher.categorizer import Categorizer
 
 Target = Annotated[
     str | None,
@@ -28,7 +33,7 @@ Allow = Annotated[
 ]
 
 
-@common.verb("compact model.thresher recent.csv -o small.thresher")
+@common.verb("compact model.thresher recent.csv -o small.thresher", writes="model")
 def compact(
     model: common.Model,
     data: common.Data = None,
@@ -36,6 +41,7 @@ def compact(
     allow: Allow = None,
     reading: common.Reading = common.Reading(),
     threads: common.Threads = 1,
+    force: common.Force = False,
     json: common.Json = False,
 ) -> None:
     """Make a smaller copy of a model, for prediction only.
@@ -47,6 +53,8 @@ def compact(
     """
     path = output or str(Path(model).with_stem(f"{Path(model).stem}-compact"))
     categorizer = common.load_model(model, threads)
+    if output is None and not force:
+        _check_is_old(path, categorizer)
     can_learn = not categorizer.model_.is_compacted
     documents = None
     if data:
@@ -58,7 +66,7 @@ def compact(
         categorizer.compact(documents, progress=progress, **given)
     if documents is not None:
         common.report_reading(documents)
-    categorizer.save(path)
+    categorizer.save(path, force=force)
     result, sizes = categorizer.compacted_, [os.path.getsize(file) for file in (model, path)]
     if json:
         values: dict[str, Any] = {
@@ -89,3 +97,16 @@ def compact(
     before, after = map(common.size, sizes)
     advice = f" To learn on, keep {model}." if can_learn else ""
     common.tell(f"Saved to {path} ({before} -> {after}).{advice}")
+
+
+def _check_is_old(path: str, categorizer: Categorizer) -> None:
+    """Raise an error if a file that nobody named is not an earlier compact copy of the model."""
+    if os.path.exists(path):
+        with suppress(ModelError):
+            old = common.load_model(path)
+            if old.model_.is_compacted and old.categories_ == categorizer.categories_:
+                return
+        raise OutputError(
+            f"{path} already exists, and is not a compact copy of this model; name another file "
+            f"(-o FILE), or replace it ({param('force', True)})."
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +13,8 @@ from thresher.cli._options import (
     grid,
     learner_of,
     split_learner,
+    typed_options,
+    with_fast,
 )
 from thresher.cli.declare import Option
 from thresher.errors import ParameterError, counted
@@ -33,7 +36,8 @@ def compare(
         Option(
             metavar="A,B,C",
             help="The learners, with parameters after colons: "
-            "perceptron:average=examples:max_iter=5. Default: all of `thresher learners`.",
+            "perceptron:average=examples:max_iter=5. Default: auto, which is what `train` takes by "
+            "default, and all of `thresher learners`.",
         ),
     ] = None,
     folds: Annotated[int, Option(min=2, max=MOST_FOLDS, help="The number of folds.")] = 5,
@@ -41,6 +45,7 @@ def compare(
         str,
         Option(help="The learner that the others are compared with: best, first, or one of A,B,C."),
     ] = "best",
+    fast: common.Fast = False,
     passes: common.Passes = None,
     parameter: Annotated[
         list[str] | None,
@@ -60,8 +65,9 @@ def compare(
 ) -> None:
     """Compare learners, or values of their parameters.
 
-    They are cross-validated on the same folds. Stars mark significant differences by a paired
-    t-test over the folds: * for p <= 0.05, ** for p <= 0.01.
+    Each has the features that `train` gives it. They are cross-validated on the same folds. Stars
+    mark significant differences by a paired t-test over the folds: * for p <= 0.05, ** for
+    p <= 0.01.
     """
     from thresher.experiments.comparison import compare as compare_categorizers
 
@@ -69,7 +75,10 @@ def compare(
         from thresher.report.plots import check_plot
 
         check_plot(plot)
+    model_options = with_fast(model_options, fast)
     names = [name.strip() for name in learners.split(",")] if learners else _able(parameter or [])
+    if learners is None and not parameter and passes is None:
+        names = ["auto", *names]
     choices = dict(islice(_choices(names, parameter or []), MOST_COMPARED + 1))
     categorizers = _categorizers(choices, passes, folds, model_options)
     documents = common.open_documents(data, reading)
@@ -89,7 +98,9 @@ def compare(
         return
     _show(comparison)
     name, settings = choices[comparison.best["micro_f1"]]
-    common.tell(" ".join(["Best by micro-F1: --learner", name, *(f"-p {s}" for s in settings)]))
+    options = [f"--learner {name}", *(f"-p {shlex.quote(setting)}" for setting in settings)]
+    options += [f"--passes {passes}"] if passes is not None else []
+    common.tell(f"Best by micro-F1: {' '.join([*options, *typed_options(model_options)])}")
     if plot:
         common.tell(f"Drawn to {plot}.")
 

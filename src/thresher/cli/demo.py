@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
 
 from thresher.cli import common
+from thresher.cli._outputs import check_kind
 from thresher.cli.declare import Option
 from thresher.errors import DocumentError, counted
 from thresher.files import write_text
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 def demo(
     folder: Annotated[str, Option(help="The folder for the corpus and the model.")] = "demo",
     threads: common.Threads = 1,
+    force: common.Force = False,
 ) -> None:
     """Train and explain a model of Python's own documentation.
 
@@ -39,10 +41,12 @@ def demo(
     except OSError as problem:
         why = f"the folder cannot be made ({problem.strerror}); choose another one with --folder"
         raise DocumentError(f"{folder}: {why}.") from None
+    for name in () if force else ("train.jsonl", "test.jsonl", "model.thresher"):
+        check_kind(place / name, "model" if name.endswith(".thresher") else "demo")
     terminal.print(Rule("The corpus: documentation of Python's standard library"))
     test = _make_corpus(terminal, place)
     terminal.print(Rule("Learning"))
-    categorizer = _train(terminal, place, threads)
+    categorizer = _train(terminal, place, threads, force)
     terminal.print(Rule("How good it is on the documents kept back"))
     show_table(categorizer.evaluate(place / "test.jsonl"), top=12)
     terminal.print(Rule("Why: the surest decision that is right"))
@@ -71,13 +75,13 @@ def _make_corpus(terminal: Console, place: Path) -> list[Entry]:
     return parts["test"]
 
 
-def _train(terminal: Console, place: Path, threads: int) -> Categorizer:
+def _train(terminal: Console, place: Path, threads: int, force: bool) -> Categorizer:
     from thresher.categorizer import Categorizer
 
     began = perf_counter()
     with common.progress() as progress:
         categorizer = Categorizer(n_jobs=threads).fit(place / "train.jsonl", progress=progress)
-    categorizer.save(place / "model.thresher")
+    categorizer.save(place / "model.thresher", force=force)
     passes = getattr(categorizer.learner_, "n_iter_", 1)
     terminal.print(
         f"{place / 'model.thresher'}: {counted(len(categorizer.categories_), 'category')}, "

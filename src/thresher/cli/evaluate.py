@@ -35,7 +35,7 @@ ErrorFile = Annotated[
 ]
 
 
-@common.verb("evaluate model.thresher test.csv --labels team")
+@common.verb("evaluate model.thresher test.csv --labels team", writes="results")
 def evaluate(
     model: common.Model,
     data: common.Data = None,
@@ -46,6 +46,7 @@ def evaluate(
         int, Option(min=0, max=MOST_THINGS, help="The number of errors to list, the worst first.")
     ] = 0,
     output: ErrorFile = None,
+    no_escape: common.NoEscape = False,
     codes: common.Names = None,
     report: Annotated[
         str | None, Option(metavar="FILE", help="Also write the result as an HTML page.")
@@ -85,7 +86,7 @@ def evaluate(
             result = _write_report(report, categorizer, documents, title, about, progress)
     common.report_reading(documents)
     if output:
-        write_errors(output, worst)
+        write_errors(output, worst, not no_escape)
         common.say(f"{counted(len(worst), 'error')} written to {output}.")
     if json:
         more: dict[str, Any] = {"confusions": confusion_table(result)} if confusion else {}
@@ -250,17 +251,19 @@ def check_table(path: str, errors: int) -> None:
     check_writable(path)
 
 
-def write_errors(path: str, worst: list[WrongDecision]) -> None:
+def write_errors(path: str, worst: list[WrongDecision], escape: bool = True) -> None:
     """Write errors as a table; CSV has several labels in a cell, joined by '|'."""
+    from thresher.documents.batch import to_arrow
+    from thresher.documents.escapes import escape_cells
+
     rows = [error_row(error) for error in worst]
     if path.endswith(".jsonl"):
         write_text(path, "".join(f"{as_json(row, ensure_ascii=False)}\n" for row in rows))
         return
     file = io.StringIO()
-    columns = ["document", "labels", "given", "kind", "category", "margin", "text"]
-    writer = csv.DictWriter(file, columns)
-    writer.writeheader()
-    writer.writerows(
-        {k: "|".join(v) if isinstance(v, list) else v for k, v in row.items()} for row in rows
-    )
+    writer = csv.writer(file)
+    writer.writerow(["document", "labels", "given", "kind", "category", "margin", "text"])
+    for row in rows:
+        cells = ["|".join(v) if isinstance(v, list) else str(v) for v in row.values()]
+        writer.writerow(escape_cells(to_arrow(cells)).to_pylist() if escape else cells)
     write_text(path, file.getvalue())

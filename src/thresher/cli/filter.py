@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, cast
 
 from thresher.cli import common
 from thresher.cli.declare import Option
-from thresher.errors import DocumentError, ParameterError, counted
+from thresher.errors import DocumentError, ParameterError, counted, printable
 from thresher.files import replace_file
 
 if TYPE_CHECKING:
@@ -71,8 +70,7 @@ def filter(
     ] = None,
     output: Target = None,
     rejected: Annotated[
-        str | None,
-        Option(metavar="FILE", help="The file for records that cannot be read."),
+        str | None, Option(metavar="FILE", help="The file for records that cannot be read.")
     ] = None,
     text: common.Text = None,
     format: common.Format = None,
@@ -86,7 +84,7 @@ def filter(
     A record is a line of JSON, fastText or plain text, or a row of CSV, TSV or Parquet. Records are
     copied without changes, in their order. A summary is printed on standard error.
     """
-    _check(above, scores, others, add, output, rejected)
+    _check(above, scores, others, add)
     categorizer = common.load_model(model, threads)
     choice = Choice(categorizer, category or [], above, scores, add is not None)
     on_error = "skip" if rejected else on_error
@@ -119,8 +117,6 @@ def _check(
     scores: bool,
     others: bool,
     add: str | None,
-    output: str | None,
-    rejected: str | None,
 ) -> None:
     """Raise an error if options exclude each other."""
     if add is not None and not add.strip():
@@ -129,8 +125,6 @@ def _check(
         raise ParameterError("--add keeps every record; leave out --above and --not.")
     if scores and add is None and above is None:
         raise ParameterError("--scores goes with --above or --add; without, the model decides.")
-    if output and rejected and os.path.realpath(output) == os.path.realpath(rejected):
-        raise ParameterError(f"--output and --rejected are the same file, {output}; name two.")
 
 
 def _copy(
@@ -242,7 +236,7 @@ def _opened(path: str | None) -> Iterator[BinaryIO]:
     from thresher.documents.streams import compression_of_name, packed
 
     if path is None:
-        yield sys.stdout.buffer
+        yield cast(BinaryIO, _Terminal()) if sys.stdout.isatty() else sys.stdout.buffer
         return
     with (
         replace_file(path) as temporary,
@@ -250,6 +244,13 @@ def _opened(path: str | None) -> Iterator[BinaryIO]:
         packed(file, compression_of_name(path)) as opened,
     ):
         yield opened
+
+
+class _Terminal:
+    """Shows records on a terminal, with replacement marks for control characters."""
+
+    def write(self, data: bytes) -> int:
+        return sys.stdout.write(printable(data.decode("utf-8", "replace")))
 
 
 def _writer(

@@ -12,7 +12,7 @@ from thresher.errors import ModelError, ParameterError
 from thresher.files import one_writer, previous_file, restore_previous
 
 
-@common.verb("learn model.thresher corrections.jsonl", replaces="model")
+@common.verb("learn model.thresher corrections.jsonl", writes="model", replaces="model")
 def learn(
     model: common.Model,
     data: common.Data = None,
@@ -32,6 +32,7 @@ def learn(
     ] = None,
     reading: common.Reading = common.Reading(),
     threads: common.Threads = 1,
+    force: common.Force = False,
     json: common.Json = False,
 ) -> None:
     """Train a model on more documents.
@@ -48,7 +49,7 @@ def learn(
     opened = (
         nullcontext(common.load_model(model, threads))
         if dry_run
-        else common.changed_model(model, output, threads, keep_previous=True)
+        else common.changed_model(model, output, threads, keep_previous=True, force=force)
     )
     with opened as categorizer:
         documents = common.open_documents(data, reading, familiar=categorizer.columns_)

@@ -8,12 +8,17 @@ import warnings
 from thresher.cli import common, process
 from thresher.cli.program import PROGRAM, app
 from thresher.errors import ThresherWarning
+from thresher.limits import address_space
+
+LEAST_MEMORY = 480 << 20  # bytes of address space; with less, libraries cannot be loaded or abort
 
 
 def main() -> None:
     """Run the command line."""
     warnings.showwarning = lambda message, *where: _warn(message)
     try:
+        if (address_space() or LEAST_MEMORY) < LEAST_MEMORY:  # libraries would abort the process
+            raise MemoryError
         app(prog_name=PROGRAM)
     except (KeyboardInterrupt, Exception) as problem:  # before a verb began, as in its help
         sys.exit(common.answer(problem))

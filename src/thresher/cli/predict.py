@@ -10,7 +10,9 @@ from thresher.errors import ParameterError
 from thresher.limits import MOST_THINGS
 
 
-@common.verb("predict model.thresher mail.csv --text subject,body -o results.csv --keep id")
+@common.verb(
+    "predict model.thresher mail.csv --text subject,body -o results.csv --keep id", writes="results"
+)
 def predict(
     model: common.Model,
     data: common.Data = None,
@@ -18,6 +20,7 @@ def predict(
     format: common.Format = None,
     output: common.Results = None,
     keep: common.Keep = None,
+    no_escape: common.NoEscape = False,
     top: Annotated[
         int | None,
         Option(
@@ -54,7 +57,7 @@ def predict(
 
     options = AnswerOptions(top or 0, scores, probabilities)
     if output is not None:
-        common.write_answers(output, categorizer, documents, extra, options, json)
+        common.write_answers(output, categorizer, documents, extra, options, json, not no_escape)
     else:
         common.print_answers(categorizer, documents, options, json)
     common.report_reading(documents)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from thresher.documents import Documents
 
 
-@common.verb("rank model.thresher news.jsonl --category earn --top 20")
+@common.verb("rank model.thresher news.jsonl --category earn --top 20", writes="results")
 def rank(
     model: common.Model,
     data: common.Data = None,
@@ -33,6 +33,7 @@ def rank(
     format: common.Format = None,
     output: common.Results = None,
     keep: common.Keep = None,
+    no_escape: common.NoEscape = False,
     probabilities: common.Probabilities = False,
     threads: common.Threads = 1,
     on_error: common.OnError = "stop",
@@ -57,7 +58,7 @@ def rank(
     if number is not None:
         best = _best_documents(categorizer, documents, number, top, probabilities)
         if output is not None:
-            _write_documents(output, categorizer, best, extra, probabilities)
+            _write_documents(output, categorizer, best, extra, probabilities, not no_escape)
             common.wrote_results(output, len(best), json)
         else:
             _print_documents(best, categorizer.categories_[number], json)
@@ -66,7 +67,9 @@ def rank(
 
         options = AnswerOptions(top, probabilities=probabilities)
         if output is not None:
-            common.write_answers(output, categorizer, documents, extra, options, json)
+            common.write_answers(
+                output, categorizer, documents, extra, options, json, not no_escape
+            )
         else:
             common.print_answers(categorizer, documents, options, json)
     common.report_reading(documents)
@@ -126,6 +129,7 @@ def _write_documents(
     best: list[Ranked],
     extra_columns: Sequence[str],
     probabilities: bool,
+    escape: bool,
 ) -> None:
     """Write the best documents of a category as a table."""
     import numpy as np
@@ -146,5 +150,5 @@ def _write_documents(
         {name: [ranked.extra_values[k] for ranked in best] for k, name in enumerate(extra_columns)},
         scores | {"text": to_arrow([ranked.text for ranked in best])},
     )
-    with open_results(output, categorizer.model_, extra_columns) as writer:
+    with open_results(output, categorizer.model_, extra_columns, escape) as writer:
         writer.write(writer.prepare_table(table))

@@ -18,6 +18,7 @@ from thresher.files import check_writable
 if TYPE_CHECKING:
     from thresher.documents import Documents
 
+MOST_COMPARED = 200_000  # documents among which duplicates are looked for unasked
 MOST_NAMED = 5  # categories listed that are only in the test file
 
 Targets = Annotated[
@@ -52,7 +53,8 @@ def split(
     data: Annotated[
         str,
         Argument(
-            metavar="DATA", help="A file: CSV, TSV, JSON lines, Parquet, fastText or plain lines."
+            metavar="DATA",
+            help="A file: CSV, TSV, JSON lines, Parquet, fastText or plain lines.",
         ),
     ],
     test: Annotated[
@@ -60,6 +62,14 @@ def split(
     ] = 0.2,
     group: Group = None,
     time: Time = None,
+    group_duplicates: Annotated[
+        bool,
+        Option(
+            "--group-duplicates",
+            help="Keep duplicates and near duplicates together: texts that have at least 80 % of "
+            "their words in common.",
+        ),
+    ] = False,
     output: Targets = None,
     seed: Annotated[int, Option(min=0, max=2**32 - 1, help="The seed of the random split.")] = 0,
     text: common.Text = None,
@@ -71,46 +81,54 @@ def split(
 ) -> None:
     """Divide a file into a training and a test file.
 
-    Each category is divided in the same proportion, unless --group or --time is given. Records are
-    copied without changes, in their order. The same seed gives the same files.
+    Each category is divided in the same proportion, unless --group, --time or --group-duplicates is
+    given. Records are copied without changes, in their order. The same seed gives the same files.
     """
     if not 0 < test < 1:
         raise ParameterError(f"--test is {test:g}; it must be a share between 0 and 1.")
-    if group and time:
-        raise ParameterError("--group and --time do not go together; give one of them.")
+    if (group is not None) + (time is not None) + group_duplicates > 1:
+        raise ParameterError(
+            "--group, --time and --group-duplicates do not go together; give one of them."
+        )
     import numpy as np
 
     from thresher.documents import read_documents
     from thresher.documents.dividing import divide_file
 
-    columns = [name for name in (text, labels, group, time) if name]
-    kind = _kind(data, format, columns, files.encoding)
+    named = [name for name in (text, labels, group, time) if name]
+    kind = _kind(data, format, named, files.encoding)
     targets = output or _beside(data, kind)
     _check_targets(data, targets, kind, format, is_named=output is not None)
     column = group or time
-    text_columns: Any = [column] if column else text.split(",") if text else None
+    columns = text.split(",") if text else None
+    how: Any = {"format": format, **files._asdict()}
     documents = read_documents(
         data,
-        text=text_columns,
+        text=[column] if column else columns,
         labels=False if column else labels,
         label_separator=separator,
-        format=format,
-        **files._asdict(),
+        **how,
     )
     with common.progress() as progress:
-        locations, values = _read(documents, column is None, progress)
+        locations, values, texts = _read(documents, column is None, progress)
+        if column:
+            texts = _other_texts(read_documents(data, text=columns, labels=False, **how))
+        alike = _alike(texts, len(locations), group_duplicates)
         if group:
             chosen, sentence = _by_group(values, group, test, seed)
         elif time:
             chosen, sentence = _by_time(values, locations, time, test)
+        elif group_duplicates:
+            chosen, sentence = _by_duplicates(alike, test, seed)
         else:
             chosen, sentence = _by_category(values, test, seed)
         numbers = [int(location[len(location.rstrip("0123456789")) :]) for location in locations]
         is_test = np.zeros(len(locations), bool)
         is_test[chosen] = True
-        how: Any = {"encoding": files.encoding, "max_document_mb": files.max_document_mb}
+        how = {"encoding": files.encoding, "max_document_mb": files.max_document_mb}
         divide_file(data, kind, numbers, is_test, targets, **how)
     common.report_reading(documents, columns=column is None)
+    _report_duplicates(alike, is_test)
     n_test = int(is_test.sum())
     _report(targets, (len(locations) - n_test, n_test), sentence, json)
 
@@ -125,8 +143,6 @@ def _check_targets(
             common.check_named(target, kind, format)
         elif os.path.exists(target):
             raise OutputError(f"{target} already exists; to replace it, name both files by -o.")
-    if len({os.path.realpath(path) for path in (data, *targets)}) < 3:
-        raise OutputError(f"{data}, {' and '.join(targets)} must be three different files.")
 
 
 def _report(targets: tuple[str, str], sizes: tuple[int, int], sentence: str, as_json: bool) -> None:
@@ -179,19 +195,62 @@ def _beside(data: str, kind: str) -> tuple[str, str]:
     return train, test
 
 
-def _read(documents: Documents, wants_labels: bool, progress: Any) -> tuple[list[str], list[Any]]:
-    """Return the location of each document, and its labels or its text."""
+def _read(
+    documents: Documents, wants_labels: bool, progress: Any
+) -> tuple[list[str], list[Any], list[str]]:
+    """Return the location of each document, its labels or its text, and its text."""
     locations: list[str] = []
     values: list[Any] = []
+    texts: list[str] = []
     for batch in documents:
         locations += list(batch.locations)
+        texts += batch.texts.to_pylist()
         if wants_labels:
             values += batch.labels or [[]] * len(batch)
-        else:
-            values += [text.strip() for text in batch.texts.to_pylist()]
         total = documents.bytes_total
         progress("reading", len(locations), documents.bytes_read / total if total else None)
-    return locations, values
+    return locations, values if wants_labels else [text.strip() for text in texts], texts
+
+
+def _other_texts(documents: Documents) -> list[str]:
+    """Return the texts of documents that are divided by another column; none if unknown."""
+    try:
+        return [text for batch in documents for text in batch.texts.to_pylist()]
+    except DocumentError:  # no column is obviously the text
+        return []
+
+
+def _alike(texts: list[str], n: int, is_asked_for: bool) -> Any:
+    """Return the group of duplicates of each document, if they are looked for."""
+    import numpy as np
+
+    from thresher.evaluation.duplicates import duplicate_groups
+
+    if len(texts) == n and (is_asked_for or n <= MOST_COMPARED):
+        return duplicate_groups(texts)
+    if len(texts) == n:
+        common.say(
+            f"There are {n:,} documents, too many to look for duplicates unless you ask for it "
+            "(--group-duplicates)."
+        )
+    return np.arange(n)
+
+
+def _report_duplicates(alike: Any, is_test: Any) -> None:
+    """Warn of documents in the test file that are like some in the training file."""
+    import numpy as np
+
+    n_alike = int(np.isin(alike[is_test], alike[~is_test]).sum())
+    if n_alike:
+        are = (
+            "is a duplicate or near duplicate"
+            if n_alike == 1
+            else "are duplicates or near duplicates"
+        )
+        common.say(
+            f"{n_alike:,} of {counted(int(is_test.sum()), 'test document')} {are} of training "
+            "documents, so that figures will be too good; --group-duplicates keeps them together."
+        )
 
 
 def _by_group(groups: list[str], column: str, share: float, seed: int) -> tuple[Any, str]:
@@ -204,6 +263,17 @@ def _by_group(groups: list[str], column: str, share: float, seed: int) -> tuple[
     alone = f"; {counted(n_alone, 'document')} without a group, each on its own" if n_alone else ""
     sentence = f'By "{column}": {counted(n_train, "group")} for training, {n_test:,} for testing'
     return chosen.test, f"{sentence}{alone}; seed {seed}."
+
+
+def _by_duplicates(alike: Any, share: float, seed: int) -> tuple[Any, str]:
+    from thresher.evaluation.folds import hold_out_groups
+
+    chosen = hold_out_groups(alike.tolist(), share, random_state=seed)[0]
+    n_alike = len(alike) - len(set(alike.tolist()))
+    return chosen.test, (
+        f"A random split with duplicates together: {counted(n_alike, 'document')} "
+        f"{'is' if n_alike == 1 else 'are'} like an earlier one; seed {seed}."
+    )
 
 
 def _by_time(values: list[str], locations: list[str], column: str, share: float) -> tuple[Any, str]:

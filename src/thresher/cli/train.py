@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 from thresher.cli import common
-from thresher.cli._options import ModelVerb, learner_of
+from thresher.cli._options import ModelVerb, as_option, learner_of, with_fast
 from thresher.cli.declare import Option
 from thresher.cli.evaluate import show_table
 from thresher.errors import DocumentError, ParameterError, SizeWarning, ThresherWarning, counted
@@ -52,7 +52,9 @@ HoldOut = Annotated[
 
 
 @common.verb(
-    "train tickets.csv --text subject,body --labels team -o model.thresher", kind=ModelVerb
+    "train tickets.csv --text subject,body --labels team -o model.thresher",
+    writes="model",
+    kind=ModelVerb,
 )
 def train(
     model_options: dict[str, Any],
@@ -61,14 +63,7 @@ def train(
         str, Option("--output", "-o", metavar="FILE", help="The file for the model.")
     ] = "model.thresher",
     reading: common.Reading = common.Reading(),
-    fast: Annotated[
-        bool,
-        Option(
-            "--fast",
-            panel="Learning",
-            help="Train quickly, on single words. The same as --preset fast.",
-        ),
-    ] = False,
+    fast: common.Fast = False,
     learner: LearnerName = "auto",
     unlabelled: Unlabelled = None,
     parameter: common.LearnerParameters = None,
@@ -80,13 +75,14 @@ def train(
     profile: Annotated[
         bool, Option("--profile", help="Print on stderr how long each step took.")
     ] = False,
+    force: common.Force = False,
     json: common.Json = False,
 ) -> None:
     """Train a model on labelled documents and save it."""
     check_writable(output)
     from thresher.categorizer import Categorizer
 
-    options = model_options | ({"preset": "fast"} if fast else {})
+    options = with_fast(model_options, fast)
     categorizer = Categorizer(learner_of(learner, parameter or [], passes), **options)
     categorizer.resolved().new_learner().check_savable()
     documents = common.open_documents(data, reading)
@@ -97,12 +93,12 @@ def train(
     began = perf_counter()
     _fit(categorizer, documents, more, curve)
     saving = perf_counter()
-    categorizer.save(output)
+    categorizer.save(output, force=force)
     categorizer.timings_["save"] = perf_counter() - saving
     for read in filter(None, (documents, more)):
         common.report_reading(read, columns=False)
-    for sentence in categorizer.assumptions_:
-        common.say(sentence)
+    for sentence, _ in categorizer.model_.assumptions:
+        common.say(ThresherWarning(sentence).message(as_option))
     _report(categorizer, output, perf_counter() - began, estimate, json)
     if profile:
         total = sum(categorizer.timings_.values())

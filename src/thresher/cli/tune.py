@@ -24,7 +24,9 @@ Objective = Annotated[
 ]
 
 
-@common.verb("tune model.thresher more.csv --objective precision=0.95", replaces="model")
+@common.verb(
+    "tune model.thresher more.csv --objective precision=0.95", writes="model", replaces="model"
+)
 def tune(
     model: common.Model,
     data: common.Data = None,
@@ -57,6 +59,7 @@ def tune(
     reading: common.Reading = common.Reading(),
     top: common.Top = 20,
     threads: common.Threads = 1,
+    force: common.Force = False,
     json: common.Json = False,
 ) -> None:
     """Tune the decisions of a model.
@@ -76,7 +79,7 @@ def tune(
             "There is nothing to do: give --objective or --calibrate and labelled documents, or "
             "one of --at-least, --at-most, --none, --abstain-below."
         )
-    with common.changed_model(model, output, threads) as categorizer:
+    with common.changed_model(model, output, threads, force=force) as categorizer:
         _check_limits(categorizer.decisions_, limits, calibrate)
         if learns or data:
             documents = common.open_documents(

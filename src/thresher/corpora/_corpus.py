@@ -148,7 +148,9 @@ class Corpus:
         from thresher.documents.columns import Request
 
         request = Request(batch_size=batch_size, keep=None if keep is None else tuple(keep))
-        return Documents([_source(self.split(split), self.name)], request)
+        documents = Documents([_source(self.split(split), self.name)], request)
+        documents.none_is_answer = True
+        return documents
 
     def pairs(self, split: str | None = None) -> Iterator[tuple[str, list[str]]]:
         """Yield text and categories of each document of a split."""

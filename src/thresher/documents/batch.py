@@ -14,10 +14,13 @@ import pyarrow as pa
 
 from thresher.documents import streams
 from thresher.documents.columns import LAYOUTS, Columns, Request, check_columns, choose_columns
+from thresher.documents.escapes import are_escaped
 from thresher.documents.labels import (
     LONE_SURROGATES,
+    MANY,
     decoded,
     guess_separator,
+    is_list,
     is_text,
     labels_of,
     labels_of_array,
@@ -81,6 +84,7 @@ class Batch:
     skipped: Sequence[Skipped] = ()
     records: Records | pa.RecordBatch | None = None
     n_before: int = 0
+    numbers: Any = None  # of the documents among all that were given, from 1, where that matters
     labels_are_given: bool = False  # separately, and not by the table or file
     original: Callable[[bytes], bytes] = bytes  # converts records to the encoding of the file
 
@@ -221,8 +225,10 @@ class Reading:
         self._n_assumed: Counter[str] = Counter()  # files by encoding
         self._last_assumed = ""
         self.quotes: dict[str, tuple[str, int]] = {}
+        self.has_label_lists = False  # whether labels are lists, so that an empty one is an answer
         self.keeps_numbers = False  # whether labels that are numbers stay numbers
         self.n_fields = 0  # the number of text columns of the current source that are fields
+        self.is_escaped = False  # whether the current source is a table of answers (`escapes`)
         self.position: Callable[[], int] = int  # bytes read of the current source
         # Converts data of the current file to its encoding.
         self.original: Callable[[bytes], bytes] = bytes
@@ -316,6 +322,8 @@ class Reading:
     ) -> Columns:
         """Choose the columns of the first source; raise an error if a later one lacks them."""
         self.n_fields = len(self.request.fields)
+        named = streams.format_of_name(location)
+        self.is_escaped = named not in ("jsonl", "parquet") and are_escaped(available)
         if self.columns is None or self.columns.note:
             columns = choose_columns(location, available, self.request, usual)
             separator = self.request.label_separator or None
@@ -428,6 +436,7 @@ class Reading:
             try:
                 cells = list(map(_converted, columns.text, repeat(_cell), record.texts))
                 labels = _converted(columns.labels, read_labels, record.labels)
+                self.has_label_lists |= isinstance(record.labels, MANY)
             except DocumentError as error:
                 record = self.refuse(record.location, str(error), record.span, record.extra_values)
             if record.skipped:
@@ -453,6 +462,7 @@ class Reading:
 
     def _label_lists(self, labels: pa.Array) -> list[list[Any]]:
         labels = decoded(labels)
+        self.has_label_lists |= is_list(labels.type)
         if is_text(labels.type) and not self._separator_known:
             distinct = labels.cast(pa.large_binary()).unique().to_pylist()
             self._guess_separator(map(value_text, distinct))

@@ -25,6 +25,7 @@ from thresher.documents.batch import (
 )
 from thresher.documents.columns import Columns, Request
 from thresher.documents.encodings import check_encoding
+from thresher.documents.escapes import restore
 from thresher.documents.formats import FORMATS, MAIL, READERS
 from thresher.documents.labels import LONE_SURROGATES, is_missing, labels_of
 from thresher.documents.records import Opening
@@ -84,6 +85,7 @@ class Documents:
         self._bytes_done = 0
         self._is_used = False
         self.relabel: Callable[[Any], Any] | None = None  # renames labels
+        self.none_is_answer = False  # whether documents without labels are known to have none
         sizes = [source.size for source in sources]
         self.bytes_total = None if None in sizes else sum(filter(None, sizes))
 
@@ -111,9 +113,11 @@ class Documents:
 
     def _batches(self, reading: Reading) -> Iterator[Batch]:
         for source in self._sources:
-            reading.position, reading.original = int, bytes
+            reading.position, reading.is_escaped, reading.original = int, False, bytes
             try:
                 for batch in source.read(reading):
+                    if reading.is_escaped:
+                        restore(batch)
                     if self.relabel is not None and batch.labels is not None:
                         batch.labels = [list(map(self.relabel, labels)) for labels in batch.labels]
                     yield batch
@@ -171,6 +175,7 @@ class Documents:
     columns: Columns | None = _from_reading("columns")
     n_documents: int = _from_reading("n_documents")
     n_labelled: int = _from_reading("n_labelled")
+    has_label_lists: bool = _from_reading("has_label_lists")
     skipped: list[str] = _from_reading("skipped")
     n_skipped: int = _from_reading("n_skipped")
     decoding_errors: int = _from_reading("decoding_errors")

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thresher.errors import ParameterError
+from thresher.errors import ParameterError, ThresherWarning, param
 from thresher.evaluation import significance
+from thresher.evaluation.folds import Split
 from thresher.evaluation.significance import PairedTest
 from thresher.experiments import protocols
-from thresher.model.source import Progress, no_progress
+from thresher.experiments.protocols import CountedDocuments, CrossValidation
+from thresher.model.source import Progress, no_progress, readable_again
+from thresher.rows import Labels
 from thresher.text import TextParameters
 from thresher.text.linguistics import LanguageParameters
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
 
+COUNTING = (*TextParameters.parameters, *LanguageParameters.parameters)
 MEASURES = ("micro_f1", "macro_f1", "micro_break_even")
 
 
@@ -44,7 +49,7 @@ class Comparison:
     @property
     def best(self) -> dict[str, str]:
         """The name of the best categorizer for each measure."""
-        return {m: max(self.results, key=lambda name: self.results[name].mean(m)) for m in MEASURES}
+        return {measure: _best(self.results, measure) for measure in MEASURES}
 
     def t_test(self, name: str, measure: str) -> PairedTest:
         """Return a paired t-test over the folds, against `against`."""
@@ -95,14 +100,13 @@ def compare(
 ) -> Comparison:
     """Cross-validate several categorizers on the same folds.
 
-    The documents are counted once for all. The number of folds processed at a time is `n_jobs` of
-    the first categorizer.
+    Each has its own features; documents are counted once for all categorizers that count them in
+    the same way. The number of folds processed at a time is `n_jobs` of the first categorizer.
 
     Parameters
     ----------
     categorizers : dict of str to Categorizer
-        The categorizers by name. They must agree in how documents are counted (tokens, n-grams,
-        stop words and so on).
+        The categorizers by name. Their order does not change the results.
     documents, labels, folds, random_state, progress
         As for `cross_validate`.
     against : {"best", "first"} or str, default="best"
@@ -121,26 +125,60 @@ def compare(
         )
     if protocol == "hold-out":
         raise ParameterError("Differences are tested over folds: give stratified or k-fold.")
-    first = categorizers[names[0]]
-    _check_alike(first, [categorizers[name] for name in names[1:]])
-    counted = protocols.CountedDocuments.read(first, documents, labels, progress)
-    splits = protocols.make_splits(counted.labels, protocol, folds, random_state)
-    results = {
-        name: protocols.run_splits(other, counted, splits, first.n_jobs_, partial(progress, name))
-        for name, other in categorizers.items()
-    }
+    first, groups = categorizers[names[0]], _groups(categorizers)
+    if len(groups) > 1 and isinstance(documents, CountedDocuments):
+        raise ParameterError(
+            "The documents are counted already, and the categorizers count them in different ways: "
+            "give the documents themselves."
+        )
+    if len(groups) > 1:
+        documents, labels = readable_again(documents, labels, first.fields)
+    results: dict[str, CrossValidation] = {}
+    splits: list[Split] = []
+    for i, group in enumerate(groups):
+        with warnings.catch_warnings():
+            if i:  # the documents are the same
+                warnings.simplefilter("ignore", ThresherWarning)
+            head = categorizers[group[0]]
+            counted = protocols.CountedDocuments.read(head, documents, labels, progress)
+        if not i:
+            known = counted.labels
+            splits = protocols.make_splits(known, protocol, folds, random_state)
+        _check_same(counted.labels, known)
+        for name in group:
+            results[name] = protocols.run_splits(
+                categorizers[name], counted, splits, first.n_jobs_, partial(progress, name)
+            )
+    results = {name: results[name] for name in names}
     if against == "best":
-        against = max(names, key=lambda name: results[name].mean("micro_f1"))
+        against = _best(results, "micro_f1")
     return Comparison(results, names[0] if against == "first" else against)
 
 
-def _check_alike(first: Categorizer, others: Sequence[Categorizer]) -> None:
-    """Raise `ParameterError` unless all count documents in the same way."""
-    for other in others:
-        for option in (*TextParameters.parameters, *LanguageParameters.parameters):
-            if getattr(other, option) != getattr(first, option):
-                raise ParameterError(
-                    f"The categorizers differ in {option} ({getattr(first, option)!r} and "
-                    f"{getattr(other, option)!r}). The documents are counted once for all of "
-                    f"them: give all the same {option}."
-                )
+def _best(results: dict[str, CrossValidation], measure: str) -> str:
+    """Return the name of the best; of equal ones, the first in alphabetical order."""
+    return max(sorted(results), key=lambda name: results[name].mean(measure))
+
+
+def _groups(categorizers: Mapping[str, Categorizer]) -> list[list[str]]:
+    """Return the names of the categorizers that count documents in the same way, together."""
+    groups: list[tuple[dict[str, Any], list[str]]] = []
+    for name, categorizer in categorizers.items():
+        resolved = categorizer.resolved()
+        counting = {option: getattr(resolved, option) for option in COUNTING}
+        names = next((names for other, names in groups if other == counting), None)
+        if names is None:
+            groups.append((counting, [name]))
+        else:
+            names.append(name)
+    return [names for _, names in groups]
+
+
+def _check_same(labels: Labels, first: Labels) -> None:
+    """Raise `ParameterError` if some categorizers leave other documents out than the first."""
+    if not all(map(np.array_equal, labels[:2], first[:2])):
+        raise ParameterError(
+            f"The categorizers do not learn the same documents: they differ in {param('mode')}, "
+            "and documents without labels are left out unless that is multi-label. Give all the "
+            "same."
+        )

@@ -118,6 +118,10 @@ def _stream(
 ) -> Iterator[tuple[list[str], list[list[Any]]]]:
     """Yield texts and labels in batches of equal size."""
     source = LabelledSource(documents, labels, None, categorizer.fields, progress)
+    if categorizer.is_fitted:
+        source.leave_out_blank(categorizer.model_)
+    else:
+        source.blank = source.is_none_an_answer(categorizer.mode, 0)
     for batch in source.batches("testing, then training"):
         if batch.labels is None:
             raise DocumentError("The documents have no labels to measure against.")
@@ -125,3 +129,4 @@ def _stream(
             texts = batch.texts[start : start + batch_size].to_pylist()
             lists = batch.labels[start : start + batch_size]
             yield texts, [list(map(usual_form, labels)) for labels in lists]
+    source.warn_of_blank_labels()

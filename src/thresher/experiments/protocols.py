@@ -207,10 +207,10 @@ class CountedDocuments(NamedTuple):
         source = LabelledSource(documents, labels, None, categorizer.fields, progress)
         model, spool = train.new_model(categorizer, source.form), Spool(memory_limit=2**62)
         train.count_documents(model, source, spool, categorizer.n_jobs_)
-        counts, all_labels = Examples(spool), spool.labels()
-        if (present := train.labelled(categorizer.mode, all_labels)) is not None:
-            counts, all_labels = counts.take(present), all_labels.take(present)
-        return cls(counts, model.features, all_labels, model.categories.names)
+        if (present := train.labelled(categorizer.mode, source, spool.labels())) is not None:
+            spool.keep(present)
+        source.warn_of_blank_labels()
+        return cls(Examples(spool), model.features, spool.labels(), model.categories.names)
 
     def __len__(self) -> int:
         return len(self.counts)

@@ -274,6 +274,8 @@ class Categories:
             return value_text(label) if is_number and from_table else label
         if label in self._numbers:
             return label
+        if label.startswith("'") and label[1:] in self._numbers:  # from a cell that was escaped
+            return label[1:]
         if self.type == "int" and label.removeprefix("-").isdecimal():
             return int(label)
         if self.type == "bool" and label.lower() in ("true", "false"):

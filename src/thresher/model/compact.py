@@ -71,6 +71,7 @@ class ProbeDocuments(NamedTuple):
     contributions: np.ndarray | None = None  # of each document to its own scores, if it was learned
     truth: Labels | None = None
     names: Sequence[str] = ()  # of the categories of the truth
+    labelled: np.ndarray | None = None  # the documents to measure; None for all
 
     @classmethod
     def read(cls, model: Model, source: LabelledSource, n_jobs: int) -> Self:
@@ -83,8 +84,12 @@ class ProbeDocuments(NamedTuple):
                 truth.append(categories.encode(batch.labels, True, not batch.labels_are_given))
         if not counts:
             raise DocumentError("There is nothing to judge by: the source has no documents.")
-        labels = Labels.concatenate(truth)._replace(n_categories=len(categories)) if truth else None
-        return cls(Rows.concatenate(counts), truth=labels, names=categories.names)
+        if not truth:
+            return cls(Rows.concatenate(counts))
+        labels = Labels.concatenate(truth)._replace(n_categories=len(categories))
+        source.leave_out_blank(model)
+        labelled = None if source.blank else np.flatnonzero(np.diff(labels.indptr))
+        return cls(Rows.concatenate(counts), None, labels, categories.names, labelled)
 
 
 def compact(
@@ -126,6 +131,7 @@ def compact(
     if model.second_look is not None:
         model.second_look = model.second_look.grown(features.fields())
     model.memory = model.sample = model.tuning = None
+    model.digests = model.digests and model.digests.compacted()
     model.is_compacted = True
     model.forget_reader()
     return result
@@ -221,10 +227,13 @@ class _Trial:
 
     def _evaluation(self, scores: np.ndarray) -> Evaluation | None:
         """Return the quality of the decisions, if the documents have labels."""
-        if self.documents.truth is None:
+        truth, chosen = self.documents.truth, self.documents.labelled
+        if truth is None or (chosen is not None and not len(chosen)):
             return None
+        if chosen is not None:
+            scores, truth = scores[chosen], truth.take(chosen)
         decided = self.decisions.decide(scores)
-        return evaluate(scores, self.documents.truth, self.documents.names, decisions=decided)
+        return evaluate(scores, truth, self.documents.names, decisions=decided)
 
 
 def _sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:

@@ -20,6 +20,7 @@ from thresher.examples import Examples
 from thresher.learners.capabilities import Budgeted, LateCategories, Online, Tracking, Undoable
 from thresher.learners.online import OnlineLearner
 from thresher.model.categories import decision_mode
+from thresher.model.digests import Digests
 from thresher.model.memory import Sample
 from thresher.model.second_look import SecondLook, Unseen, candidates_of
 from thresher.model.source import LabelledSource, encode_labels, timed, without_zero_weights
@@ -36,6 +37,8 @@ MOST_ROUNDS = 5  # fewer if all new documents are decided right
 RECALLED_PER_DOCUMENT = 10  # remembered documents that are learned again for each new one
 DOCUMENTS_CHECKED = 64  # remembered documents whose decisions are compared before and after
 MISTAKES_SHOWN = 5
+MOST_COMPARED = 100  # new names that are compared with known ones
+LEAST_MISSPELLED = 3  # characters of a name that may be a misspelled one
 CHARACTERS_SHOWN = 60
 # The number of documents that a new category may take from their right categories is limited by a
 # share of all documents, and by a multiple of the documents of the new category.
@@ -59,8 +62,8 @@ class Learned:
 
     Attributes
     ----------
-    documents : int
-        The number of documents learned.
+    documents, left_out : int
+        The number of documents learned, and of those without labels, which were left out.
     wrong : list of Mistake
         The documents whose decisions still differ from their labels.
     checked, changed : int
@@ -76,6 +79,7 @@ class Learned:
     """
 
     documents: int = 0
+    left_out: int = 0
     wrong: list[Mistake] = field(default_factory=list)
     checked: int = 0
     changed: int = 0
@@ -106,7 +110,7 @@ class Learned:
         for mistake in self.wrong[:MISTAKES_SHOWN]:
             decided = ", ".join(map(escaped, mistake.decided)) or "nothing"
             labels = ", ".join(map(escaped, mistake.labels)) or "nothing"
-            where = f"document {mistake.number}, {mistake.text!r}"
+            where = escaped(f"document {mistake.number}, {mistake.text!r}")
             lines.append(f"Still wrong: {where}: {decided}, not {labels}.")
         if len(self.wrong) > MISTAKES_SHOWN:
             lines.append(f"Still wrong: {len(self.wrong) - MISTAKES_SHOWN:,} more.")
@@ -116,6 +120,7 @@ class Learned:
         """Return everything as plain data for JSON."""
         return {
             "documents": self.documents,
+            "left_out": self.left_out,
             "right": self.right,
             "wrong": [mistake._asdict() for mistake in self.wrong],
             "remembered_checked": self.checked,
@@ -159,6 +164,8 @@ class Update:
         model.check_can_learn()
         self.source, self.clock = source, source.clock
         self.about, self.n_checked, self.n_jobs = about, check, n_jobs
+        if about is None:  # otherwise, documents without labels are about none of these
+            source.leave_out_blank(model)
         batches = source.batches("learning")
         first, n_first = [], 0
         for batch in batches:
@@ -187,9 +194,24 @@ class Update:
         model.forget_reader()
         with restored_on_failure(self.can_be_undone) as self.restore:
             self._learn()
+            self.learned.left_out = self.source.n_blank
+            self.source.warn_of_blank_labels()
+            self.learned.warnings += self._doubts(model)
+            if model.parameters.remember:
+                known = model.digests or Digests.none()
+                model.digests = known.extended(self.source.digested)
             model.columns = model.columns or self.source.columns
         model.forget_reader()
         return self.learned
+
+    def _doubts(self, model: Model) -> list[str]:
+        """Return a warning if exactly these documents were learned before."""
+        if model.digests is None or not model.digests.has_source(self.source.digested):
+            return []
+        return [
+            "The same documents, with the same labels, were learned before; they count twice now. "
+            "If that is a mistake, take it back (thresher learn --undo)."
+        ]
 
     def _learn(self) -> None:
         """Learn all batches, and complete `learned`."""
@@ -215,7 +237,12 @@ class Update:
         learned.warnings += self._warnings()
 
     def _warnings(self) -> list[str]:
-        """Return warnings of new categories without counter-examples."""
+        """Return warnings of new categories that may be mistakes, or lack counter-examples."""
+        names, new = self.model.categories.names, self.learned.categories
+        known = names[: len(names) - len(new)]
+        return [*_misspelled(new, known), *self._without_counterexamples()]
+
+    def _without_counterexamples(self) -> list[str]:
         memory = self.model.memory
         has_others = memory is not None and len(np.unique(memory.slot_categories)) > 1
         if not self.learned.categories or has_others:
@@ -255,7 +282,6 @@ class Update:
             self._prune_to_budget()
         model.documents_seen += rows.n_rows
         self.learned.documents += rows.n_rows
-        self.n_given += len(batch)
 
     def _restricted(self, labels: Labels) -> Labels:
         """Return the labels, marked as unknown for all categories except those of `about`."""
@@ -378,7 +404,7 @@ class Update:
             start = str(batch.texts[i])[: 4 * CHARACTERS_SHOWN]
             text = " ".join(start.split())[:CHARACTERS_SHOWN]
             lists = ([names[k] for k in np.flatnonzero(row)] for row in (answer, decision))
-            self.learned.wrong.append(Mistake(self.n_given + i + 1, text, *lists))
+            self.learned.wrong.append(Mistake(int(batch.numbers[i]), text, *lists))
 
     def _choose_threshold(
         self, k: int, rows: Rows, labels: Labels, contributions: np.ndarray
@@ -508,6 +534,40 @@ class Update:
             model.second_look, model.decisions = new.grown(look.fields), decisions
 
 
+def _misspelled(new: Sequence[str], known: Sequence[str]) -> Iterator[str]:
+    """Yield a warning for each new name that differs from a known one by a letter, or by case.
+
+    Numbers in names are no letters: "part 1" and "part 2" are different.
+
+    Examples
+    --------
+    >>> known = ["hardware", "grain", "part 1"]
+    >>> list(_misspelled(["hardwrae", "Grain", "part 2"], known))
+    ['hardwrae: a new category; did you mean hardware?', 'Grain: a new ...']
+    """
+    for name in new[:MOST_COMPARED]:
+        similar = [other for other in known if _is_misspelled(name, other)]
+        if similar:
+            yield f"{name}: a new category; did you mean {' or '.join(similar[:3])}?"
+
+
+def _is_misspelled(name: str, other: str) -> bool:
+    a, b = (" ".join(text.casefold().split()) for text in (name, other))
+    start = _n_common(a, b)
+    end = _n_common(a[start:][::-1], b[start:][::-1])
+    rests = a[start : len(a) - end], b[start : len(b) - end]
+    is_moved = sorted(rests[0]) == sorted(rests[1]) and len(rests[0]) <= 3  # such as "ear", "are"
+    is_close = is_moved or max(map(len, rests)) <= 1
+    has_digits = any(map(str.isdigit, "".join(rests)))
+    return a == b or (is_close and not has_digits and min(len(a), len(b)) >= LEAST_MISSPELLED)
+
+
+def _n_common(a: str, b: str) -> int:
+    """Return the number of characters with which both texts begin."""
+    differing = (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y)
+    return next(differing, min(len(a), len(b)))
+
+
 def least_harmful_threshold(
     k: int, margins: np.ndarray, truth: np.ndarray, weights: np.ndarray, mode: str
 ) -> float:
@@ -606,9 +666,9 @@ def _check_batch(model: Model, batch: Batch, about: Sequence[Any] | None) -> Non
     if model.documents_seen == 0 or model.is_mode_open or batch.labels is None:
         return
     if model.decisions.mode == "single-label" and about is None:
-        labels = next((labels for labels in batch.labels if len(labels) != 1), None)
+        labels = next((labels for labels in batch.labels if len(labels) > 1), None)
         if labels is not None:
-            number = f"{len(labels)} labels ({labels[0]!r}, ...)" if labels else "no label"
+            number = f"{len(labels)} labels ({labels[0]!r}, ...)"
             raise DocumentError(
                 f"A document has {number}, but the model was trained on documents with one label "
                 "each: leave it out, or train anew with "

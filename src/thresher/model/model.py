@@ -20,6 +20,7 @@ from thresher.fields import as_text
 from thresher.learners import Learner
 from thresher.learners.capabilities import Probabilistic
 from thresher.model.categories import Categories
+from thresher.model.digests import Digests, text_digests
 from thresher.model.memory import Memory, Sample
 from thresher.model.second_look import MOST_CANDIDATES, SecondLook
 from thresher.rows import Labels, Rows
@@ -100,6 +101,8 @@ class Model:
         How the decisions were learned.
     memory : Memory or None
         The documents kept for learning on.
+    digests : Digests or None
+        By which documents that were learned are recognized.
     documents_seen : int
         The number of documents learned from.
     columns : Columns or None
@@ -127,6 +130,7 @@ class Model:
     second_look: SecondLook | None = None
     tuning: Tuning | None = None
     memory: Memory | None = None
+    digests: Digests | None = None
     documents_seen: int = 0
     columns: Columns | None = None
     late: dict[int, int] = field(default_factory=dict)
@@ -315,9 +319,12 @@ class Model:
         """Remove documents from the memory, and return how many were there."""
         if self.memory is None:
             return 0
-        counts = (self.features.count(batch.texts) for batch in batches)
-        positions = {position for rows in counts for position in self.memory.find(rows)}
+        positions, digests = set(), set()
+        for batch in batches:
+            positions.update(self.memory.find(self.features.count(batch.texts)))
+            digests.update(text_digests(batch.texts).tolist())
         self.memory, self.sample = self.memory.without(positions), None
+        self.digests = self.digests and self.digests.without(digests)
         return len(positions)
 
     def rename_category(self, category: Any, new: Any) -> None:

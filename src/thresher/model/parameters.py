@@ -77,8 +77,8 @@ class TrainingParameters(TextParameters, LanguageParameters, FeatureParameters):
         default="auto",
         kind=Choice(get_args(Mode)),
         words="""Whether a document has one category or any number. "auto" means one if each
-        training document has exactly one label; a few documents without a label (at most 5 %) are
-        then left out, with a warning.""",
+        training document with labels has exactly one. Documents without labels are left out, with a
+        warning, unless "multi-label" is given: then having none is an answer.""",
         flag="--mode",
         panel=DECIDING_PANEL,
     )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -12,9 +14,11 @@ import numpy as np
 
 from thresher.corpora import open_documents
 from thresher.documents import Batch, Columns, Documents, column_to_list, from_texts
-from thresher.errors import DocumentError, ParameterError, counted, param
+from thresher.documents.batch import numbers_to_arrow
+from thresher.errors import DocumentError, ParameterError, ThresherWarning, counted, param
 from thresher.fields import Fields, as_text, field_columns
 from thresher.model.categories import Categories, LabelLists
+from thresher.model.digests import Digested
 from thresher.rows import Labels, Rows
 
 log = logging.getLogger("thresher")
@@ -57,6 +61,8 @@ class LabelledSource:
         Seconds by stage.
     sample_weight : array, optional
         The weight of each document.
+    blank : bool, default=True
+        Whether to yield documents without labels; see `is_none_an_answer`.
     """
 
     def __init__(
@@ -68,6 +74,7 @@ class LabelledSource:
         progress: Progress = no_progress,
         clock: dict[str, float] | None = None,
         sample_weight: Any = None,
+        blank: bool = True,
     ) -> None:
         self.labels = None if labels is None else LabelLists.read(labels)
         self.documents = open_source(documents, labels is not None, columns, fields)
@@ -75,6 +82,10 @@ class LabelledSource:
         self.clock = {} if clock is None else clock
         self.progress = progress
         self.weights = None if sample_weight is None else checked_weights(sample_weight)
+        self.digested = Digested()  # the documents of the last pass
+        self.blank, self.n_blank = blank, 0  # in the last pass, without labels and left out
+        self.n_read = 0  # documents in the last pass
+        self.has_several = False  # whether a document has several labels, or may have
         self._logged: set[str] = set()
         lists = None if self.labels is None else self.labels.lists
         parallel = ("labels", lists), ("sample_weight", self.weights)  # must match the documents
@@ -92,7 +103,8 @@ class LabelledSource:
 
     def batches(self, stage: str) -> Iterator[Batch]:
         """Yield the documents in batches, with labels and weights, and report progress."""
-        batches, n_read = self.documents.batches(self.fields), 0
+        batches, n_read, self.n_blank = self.documents.batches(self.fields), 0, 0
+        self.digested = Digested()
         while True:
             with timed(self.clock, "read"):
                 batch = next(batches, None)
@@ -107,8 +119,19 @@ class LabelledSource:
                 batch.labels_are_given = True
             if self.weights is not None:
                 batch.weights = self.weights[rows]
-            yield batch
-            n_read += len(batch)
+            n_given = len(batch)
+            batch.numbers = np.arange(n_read + 1, n_read + n_given + 1)
+            if self.blank and not self.has_several:
+                self.has_several = any(len(labels) > 1 for labels in batch.labels or ())
+            if not self.blank and batch.labels is not None and not self._has_empty_lists:
+                labelled = np.flatnonzero(list(map(bool, batch.labels)))
+                self.n_blank += n_given - len(labelled)
+                batch = batch if len(labelled) == n_given else _taken(batch, labelled)
+            if batch.labels is not None:
+                self.digested.add(batch)
+            if len(batch) or not n_given:  # without documents, it may list skipped ones
+                yield batch
+            self.n_read = n_read = n_read + n_given
             total = self.documents.bytes_total
             self.progress(stage, n_read, self.documents.bytes_read / total if total else None)
         for note in self.documents.notes:
@@ -118,6 +141,51 @@ class LabelledSource:
         for name, values in self._parallel:
             if len(values) != n_read:
                 raise _wrong_number(counted(n_read, "document"), len(values), name)
+        if self.n_blank and self.n_blank == n_read:
+            raise no_labels(n_read)
+
+    def is_none_an_answer(self, mode: str, n_categories: int) -> bool:
+        """Return True if documents without labels are learned and measured, not left out.
+
+        That is so in mode "multi-label" and for an indicator matrix. In mode "auto", it is so for
+        a corpus that knows which documents have no label, for lists of labels, some of which have
+        several, and if there is only one category, which needs documents that do not have it.
+        """
+        is_known = self.documents.none_is_answer or self._has_empty_lists or n_categories == 1
+        is_stated = mode == "multi-label" or self.form == "indicator"
+        return is_stated or (mode == "auto" and is_known)
+
+    @property
+    def _has_empty_lists(self) -> bool:
+        """Whether an empty list of labels says that a document has none."""
+        is_given = self.labels is not None
+        return self.has_several and (is_given or self.documents.has_label_lists)
+
+    def leave_out_blank(self, model: Any, allow_none: bool = False) -> None:
+        """Leave documents without labels out, unless having none is an answer for the model.
+
+        Parameters
+        ----------
+        model : Model
+            The model that learned, or measures, the documents.
+        allow_none : bool, default=False
+            Whether the model may answer that a document has no category although it gives one.
+        """
+        mode = "multi-label" if model.categories.form == "indicator" else model.parameters.mode
+        self.has_several = mode == "auto" and model.decisions.mode == "multi-label"
+        self.blank = allow_none or self.is_none_an_answer(mode, len(model.categories))
+
+    def blank_labels(self) -> str:
+        """Return a sentence on the documents that were left out; empty if there are none."""
+        if not self.n_blank:
+            return ""
+        remedy = f"If having none is an answer, train with {param('mode', 'multi-label')}."
+        return f"{self.n_blank:,} of {self.n_read:,} have no label and were left out. {remedy}"
+
+    def warn_of_blank_labels(self) -> None:
+        """Warn if documents were left out."""
+        if sentence := self.blank_labels():
+            warnings.warn(f"Of the documents, {sentence}", ThresherWarning, stacklevel=4)
 
 
 def open_source(
@@ -152,6 +220,41 @@ def open_source(
     if hasattr(documents, "columns") and hasattr(documents, "shape"):  # a table
         return open_documents(documents, False, familiar=familiar)
     return from_texts(column_to_list(documents))
+
+
+def _taken(batch: Batch, rows: np.ndarray) -> Batch:
+    """Return some of the documents of a batch."""
+    assert batch.labels is not None
+    taken, picked = numbers_to_arrow(rows), rows.tolist()
+    return replace(
+        batch,
+        columns={name: column.take(taken) for name, column in batch.columns.items()},
+        labels=[batch.labels[i] for i in picked],
+        locations=[batch.locations[i] for i in picked],
+        weights=None if batch.weights is None else batch.weights[rows],
+        numbers=batch.numbers[rows],
+    )
+
+
+def no_labels(n_documents: int) -> DocumentError:
+    """Return the error for documents of which none has a label."""
+    return DocumentError(
+        f"None of the {counted(n_documents, 'document')} has a label. Look whether the label "
+        "column is the right one."
+    )
+
+
+def readable_again(documents: Any, labels: Any, fields: Any) -> tuple[Any, Any]:
+    """Return documents and labels that can be read several times; a stream is read into memory."""
+    is_once = isinstance(documents, Documents) and documents.only_once
+    if not is_once or fields:
+        return documents, labels
+    texts: list[str] = []
+    lists: list[Any] | None = []
+    for batch in LabelledSource(documents, labels).batches("reading"):
+        texts += batch.texts.to_pylist()
+        lists = None if batch.labels is None or lists is None else lists + batch.labels
+    return from_texts(texts, lists), None
 
 
 def encode_labels(categories: Categories, batch: Batch) -> Labels:

@@ -29,10 +29,11 @@ from thresher.documents.columns import LAYOUTS
 from thresher.engine import engine_for
 from thresher.errors import ModelError, ParameterError, brief, counted
 from thresher.features import Features
-from thresher.files import replace_file
+from thresher.files import MODEL_OPENING, is_model, not_replaced, replace_file
 from thresher.learners import Learner, learner_class
 from thresher.limits import room
 from thresher.model.categories import Categories
+from thresher.model.digests import Digests
 from thresher.model.format1 import upgrade
 from thresher.model.memory import Memory
 from thresher.model.model import Model
@@ -54,8 +55,8 @@ CHANGED = "it is cut short, lengthened or changed"
 PIECE_BYTES = 1 << 22  # read and checked at a time
 BYTES_FOR_THREADS = 1 << 24  # of tensors; fewer are read by one thread
 MOST_READERS = 4
+MOST_COMPRESSED = 100  # how many times smaller a file can be on a disk that compresses it
 _SEEKING = Lock()
-_OPENING = b'{"__metadata__":{"thresher":"'  # from byte 8 on, in every model file
 
 # The types of safetensors, in the order in which its library writes tensors (the widest first).
 _TYPES = {
@@ -227,6 +228,12 @@ def read_model(
         return header, tensors
     except FileNotFoundError as error:
         raise ModelError(f"There is no model file {path}.") from error
+    except MemoryError as error:
+        size = os.path.getsize(path) / 2**20
+        raise ModelError(
+            f"The model {path} cannot be read: there is not enough memory for its {size:,.0f} MB; "
+            "end other programs, or map it into memory (mmap=True)."
+        ) from error
     except (OSError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
@@ -257,10 +264,10 @@ def _read(
 
 def _read_layout(path: object, file: BufferedReader) -> tuple[dict[str, Any], int]:
     """Return the JSON at the start of a safetensors file, and where the tensors start."""
-    opening = file.read(8 + len(_OPENING))
+    opening = file.read(8 + len(MODEL_OPENING))
     if not opening:
         raise ModelError(f"{path} is empty: it is no model.")
-    is_model = len(opening) >= 8 and _OPENING.startswith(opening[8:])
+    is_model = len(opening) >= 8 and MODEL_OPENING.startswith(opening[8:])
     problem = _damaged(path, CHANGED) if is_model else _foreign(path)
     size = int.from_bytes(opening[:8], "little")
     if len(opening) < 8 or size > min(_n_bytes(file) - 8, MOST_LAYOUT_BYTES):
@@ -301,13 +308,16 @@ def _read_tensors(
         raise _damaged(path, "its tensors are not arrays of numbers") from error
     if start + end != _n_bytes(file):
         raise _damaged(path, CHANGED)
-    if mmap:
-        whole = np.memmap(file, np.uint8, "r") if end else np.zeros(start, np.uint8)
-    elif end > (most := room() or end):
+    if not mmap and end > (most := room() or end):
         raise ModelError(
             f"The model {path} needs {end / 2**30:,.1f} GB of memory, and there are "
             f"{most / 2**30:,.1f}; map it into memory (mmap=True)."
         )
+    n_stored = 512 * getattr(os.fstat(file.fileno()), "st_blocks", end)  # not on Windows
+    if end > BYTES_FOR_THREADS and n_stored < end // MOST_COMPRESSED:
+        raise _damaged(path, f"of {end / 2**20:,.0f} MB, nearly all was never written")
+    if mmap:
+        whole = np.memmap(file, np.uint8, "r") if end else np.zeros(start, np.uint8)
 
     def read(entry: tuple[np.dtype, tuple[int, ...], int]) -> tuple[np.ndarray, int]:
         """Return a tensor and its checksum, computed while each piece is in the cache."""
@@ -407,8 +417,12 @@ def save_model(
     *,
     remember: bool = True,
     keep_previous: bool = False,
+    force: bool = False,
 ) -> None:
     """Write a model to a file; see `Categorizer.save`."""
+    has_content = os.path.isfile(path) and os.path.getsize(path)
+    if has_content and not force and not is_model(path):
+        raise not_replaced(path, "a model")
     columns = model.columns and {
         name: getattr(model.columns, name) for name in ("text", "labels", "separator")
     }
@@ -425,9 +439,9 @@ def save_model(
     if model.is_compacted:
         header["compacted"] = True
     tensors: dict[str, np.ndarray] = {}
-    for name in ("features", "learner", "decisions", "second_look", "memory"):
+    for name in ("features", "learner", "decisions", "second_look", "memory", "digests"):
         component: Any = getattr(model, name)
-        if component is not None and (remember or name != "memory"):
+        if component is not None and (remember or name not in ("memory", "digests")):
             header[name], arrays = component.state()
             tensors |= {f"{name}.{key}": array for key, array in arrays.items()}
     version = FORMAT_VERSION if model.second_look is None else LOOKED_VERSION
@@ -491,6 +505,8 @@ def _model_from_parts(
     if "memory" in header:
         memory = component_state("memory", header, tensors)
         model.memory = Memory.from_state(*memory, *shape)
+    if "digests" in header:
+        model.digests = Digests.from_state(*component_state("digests", header, tensors))
     return model
 
 

@@ -24,6 +24,7 @@ from thresher.fields import field_names
 from thresher.learners import Learner
 from thresher.learners.capabilities import Online, Tracking
 from thresher.model.categories import Categories, LabelLists, decision_mode
+from thresher.model.digests import Digests
 from thresher.model.memory import Memory, sampled
 from thresher.model.model import Assumption, Model
 from thresher.model.parameters import TrainingParameters, is_auto
@@ -33,6 +34,7 @@ from thresher.model.source import (
     Progress,
     Watch,
     encode_labels,
+    no_labels,
     no_progress,
     some_weights,
     timed,
@@ -84,13 +86,15 @@ def train(
         count_documents(untrained, source, spool, parameters.n_jobs or 1)
         all_labels = spool.labels()
         warn_of_size(untrained.learner, spool.n_columns, all_labels, source.columns)
+        if (present := labelled(mode, source, all_labels)) is not None:
+            spool.keep(present)
+            all_labels = spool.labels()
+            check_learnable(all_labels, categories)
         if not spool.n_entries:
             raise DocumentError(
                 f"None of the {counted(len(spool), 'document')} has a word: there is nothing to "
                 "learn from. Look whether the text column is the right one."
             )
-        if (present := labelled(mode, all_labels)) is not None:
-            spool.keep(present)
         unlabelled_counts, n_unlabelled = None, 0
         if unlabelled is not None:
             other = LabelledSource(
@@ -102,10 +106,12 @@ def train(
             unlabelled_counts,
         )  # fmt: skip
     model.parameters, model.columns = original_parameters, source.columns
+    if parameters.remember:
+        model.digests = Digests.none().extended(source.digested)
     note = source.documents.columns_note if source.labels is None else ""
     names, decided = categories.names, model.decisions.mode
     model.assumptions = [
-        *assume(mode, decided, all_labels, names, note),
+        *assume(mode, decided, all_labels, names, note, source.blank_labels()),
         *_departures(model, parameters, n_unlabelled),
     ]
     return model
@@ -500,15 +506,12 @@ def check_learnable(labels: Labels, categories: Categories) -> None:
     if not n_documents:
         raise DocumentError("There is nothing to learn from: the source has no documents.")
     if not len(labels.indices):
-        raise DocumentError(
-            f"None of the {counted(n_documents, 'document')} has a label: there is nothing to "
-            "learn. Look whether the label column is the right one."
-        )
+        raise no_labels(n_documents)
     if len(categories) == 1 and len(labels.indices) == n_documents:
         raise DocumentError(
             f"There is only one category {categories.names[0]!r}, and all documents have it "
             f"({n_documents:,}): there is nothing to tell it from. Add documents of another "
-            "category or of none."
+            f"category, or documents of none with {param('mode', 'multi-label')}."
         )
 
 
@@ -537,28 +540,23 @@ def warn_of_size(learner: Learner, n_columns: int, labels: Labels, columns: Colu
 # Assumptions about the documents ------------------------------------------------------------------
 
 
-def labelled(mode: str, labels: Labels) -> np.ndarray | None:
-    """Return the documents with labels if those without are to be left out, else None.
-
-    They are left out in mode "auto" if few documents have no label and all others have exactly one:
-    these labels are probably missing by mistake, and the model should be single-label.
-
-    Examples
-    --------
-    >>> labels = Labels.from_lists([[0], [1], []] + [[1]] * 30, 2)
-    >>> len(labelled("auto", labels)), labelled("multi-label", labels)
-    (32, None)
-    """
-    n_labels = np.diff(labels.indptr)
-    n_unlabelled = np.count_nonzero(n_labels == 0)
-    are_few = 0 < n_unlabelled <= MOST_UNLABELLED * len(n_labels) and n_labels.max() == 1
-    if mode == "auto" and labels.n_categories > 1 and are_few:
-        return np.flatnonzero(n_labels)
-    return None
+def labelled(mode: str, source: LabelledSource, labels: Labels) -> np.ndarray | None:
+    """Return the documents with labels if those without are to be left out, else None."""
+    present = np.flatnonzero(np.diff(labels.indptr))
+    source.n_blank = labels.n_rows - len(present)
+    if not source.n_blank or source.is_none_an_answer(mode, labels.n_categories):
+        source.n_blank = 0
+        return None
+    return present
 
 
 def assume(
-    given_mode: str, mode: str, labels: Labels, names: Sequence[str], columns: str = ""
+    given_mode: str,
+    mode: str,
+    labels: Labels,
+    names: Sequence[str],
+    columns: str = "",
+    left_out: str = "",
 ) -> list[Assumption]:
     """Return the assumptions made about the training documents and their labels.
 
@@ -572,13 +570,15 @@ def assume(
         The names of the categories.
     columns : str
         A note on the columns that were read; empty for none.
+    left_out : str
+        A sentence on the documents that were left out; empty for none.
 
     Examples
     --------
-    >>> labels = Labels.from_lists([[0], [1], []] + [[1]] * 30, 2)
+    >>> labels = Labels.from_lists([[0]] + [[1]] * 30, 2)
     >>> for assumption in assume("auto", "single-label", labels, ["NA", "news"]):
     ...     print(assumption.sentence)
-    One label for each document; 1 of 33 have no label and were left out. If having ...
+    One label for each document.
     The label 'NA' of 1 document looks like a missing value; ...
     """
     n_labels = np.diff(labels.indptr)
@@ -587,17 +587,11 @@ def assume(
     assumptions = [Assumption(f"{columns}.")] if columns else []
     if mode == "multi-label":
         counts = f"{n_several:,} of {counted(n, 'document')} have several, {n_none:,} none"
-        is_doubtful = given_mode == "auto" and n_none > 0 and not n_several and len(names) > 1
-        remedy = ". If labels are missing, leave those documents out" if is_doubtful else ""
-        sentence = f"Any number of labels for each document: {counts}{remedy}."
-        assumptions.append(Assumption(sentence, is_doubtful))
-    elif n_none and given_mode == "auto":
-        left_out = f"{n_none:,} of {n:,} have no label and were left out"
-        remedy = 'If having none is an answer, take mode="multi-label" (--mode multi-label)'
-        sentence = f"One label for each document; {left_out}. {remedy}."
-        assumptions.append(Assumption(sentence, is_doubtful=True))
+        sentence = f"Any number of labels for each document: {counts}"
     else:
-        assumptions.append(Assumption("One label for each document."))
+        sentence = "One label for each document"
+    sentence += f"; {left_out}" if left_out else "."
+    assumptions.append(Assumption(sentence, is_doubtful=bool(left_out)))
     n_documents = np.bincount(labels.indices, minlength=len(names))
     for name, count in zip(names, n_documents.tolist(), strict=True):
         if name.strip().lower() in MISSING:
