@@ -12,7 +12,7 @@ from command import run, runner, shell
 from thresher import Categorizer
 from thresher.cli.main import app
 from thresher.errors import ModelError, ThresherWarning
-from thresher.model.digests import MOST_TEXTS, Digested, Digests, text_digests
+from thresher.model.memory import MOST_TEXTS, Digested, Digests, text_digests
 from thresher.model.storage import read_model, write_model
 
 GENERATOR = np.random.default_rng(1)

@@ -20,8 +20,7 @@ from thresher.examples import Examples
 from thresher.learners.capabilities import Budgeted, LateCategories, Online, Tracking, Undoable
 from thresher.learners.online import OnlineLearner
 from thresher.model.categories import decision_mode
-from thresher.model.digests import Digests
-from thresher.model.memory import Sample
+from thresher.model.memory import Digests, Sample
 from thresher.model.second_look import SecondLook, Unseen, candidates_of
 from thresher.model.source import LabelledSource, encode_labels, timed, without_zero_weights
 from thresher.model.train import LEAST_DOCUMENTS_FOR_LOOK, fold_numbers

@@ -20,8 +20,7 @@ from thresher.fields import as_text
 from thresher.learners import Learner
 from thresher.learners.capabilities import Probabilistic
 from thresher.model.categories import Categories
-from thresher.model.digests import Digests, text_digests
-from thresher.model.memory import Memory, Sample
+from thresher.model.memory import Digests, Memory, Sample, text_digests
 from thresher.model.second_look import MOST_CANDIDATES, SecondLook
 from thresher.rows import Labels, Rows
 

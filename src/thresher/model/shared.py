@@ -13,6 +13,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy, deepcopy
+from importlib import import_module
 from itertools import chain, islice
 from threading import Condition, Lock, RLock, current_thread, get_ident
 from time import monotonic
@@ -41,6 +42,7 @@ Values = Callable[[Model, np.ndarray], np.ndarray]  # of documents by categories
 # Seconds for which a change in place waits for readers to leave, and holds up new ones, before a
 # copy is changed instead.
 SECONDS_TO_WAIT = 0.01
+READING = ("thresher.model.single", "thresher.model.explain", "thresher.answers.answer")
 SECONDS_BEFORE_FORK = 2.0  # for which a fork waits for a change in place, or for a compilation
 INCOMPLETE = (
     "This process was forked while another thread was changing the model or compiling code for it, "
@@ -319,6 +321,9 @@ class _Fork:
         self._has_compiler = False
 
     def before(self) -> None:
+        # A child could not import what another thread is importing now: wait for that.
+        for module in READING if _all_shared else ():
+            import_module(module)
         self._has_compiler = compiler_lock.acquire(SECONDS_BEFORE_FORK)
         self._states = list(dict.fromkeys(shared._state for shared in _all_shared))
         for state in self._states:

@@ -18,7 +18,7 @@ from thresher.documents.batch import numbers_to_arrow
 from thresher.errors import DocumentError, ParameterError, ThresherWarning, counted, param
 from thresher.fields import Fields, as_text, field_columns
 from thresher.model.categories import Categories, LabelLists
-from thresher.model.digests import Digested
+from thresher.model.memory import Digested
 from thresher.rows import Labels, Rows
 
 log = logging.getLogger("thresher")

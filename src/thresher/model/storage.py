@@ -33,9 +33,8 @@ from thresher.files import MODEL_OPENING, is_model, not_replaced, replace_file
 from thresher.learners import Learner, learner_class
 from thresher.limits import room
 from thresher.model.categories import Categories
-from thresher.model.digests import Digests
 from thresher.model.format1 import upgrade
-from thresher.model.memory import Memory
+from thresher.model.memory import Digests, Memory
 from thresher.model.model import Model
 from thresher.model.parameters import TrainingParameters, is_auto
 from thresher.model.second_look import SecondLook

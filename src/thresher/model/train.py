@@ -24,8 +24,7 @@ from thresher.fields import field_names
 from thresher.learners import Learner
 from thresher.learners.capabilities import Online, Tracking
 from thresher.model.categories import Categories, LabelLists, decision_mode
-from thresher.model.digests import Digests
-from thresher.model.memory import Memory, sampled
+from thresher.model.memory import Digests, Memory, sampled
 from thresher.model.model import Assumption, Model
 from thresher.model.parameters import TrainingParameters, is_auto
 from thresher.model.second_look import MOST_LOOKED, Candidates, SecondLook, Unseen, candidates_of
