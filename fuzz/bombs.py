@@ -49,7 +49,19 @@ OPENINGS = {
     ".parquet": (b"PAR1",),
     "": (b"", b"From: a@b.org\nSubject: x\n\n", b"text,label\n"),
 }
-FILLINGS = (b"\0", b" ", b"x", b"x ", b"\n", b"a b c d\n", b'"', b"<a ", b"\xff", b"__label__a ", b",")
+FILLINGS = (
+    b"\0",
+    b" ",
+    b"x",
+    b"x ",
+    b"\n",
+    b"a b c d\n",
+    b'"',
+    b"<a ",
+    b"\xff",
+    b"__label__a ",
+    b",",
+)
 
 
 def attempt(case: Case, folder: Path) -> str:
@@ -64,7 +76,9 @@ def attempt(case: Case, folder: Path) -> str:
     else:
         place = folder / "mails" / "a" if kind == "folder" else folder
         place.mkdir(parents=True, exist_ok=True)
-        bomb = _file(case, place, case.choice((".txt", ".eml", "") if kind == "folder" else [*OPENINGS]))
+        bomb = _file(
+            case, place, case.choice((".txt", ".eml", "") if kind == "folder" else [*OPENINGS])
+        )
         path = folder / "mails" if kind == "folder" else bomb
     streams.LONGEST, tempfile.tempdir = LONGEST, str(folder)
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -307,6 +307,7 @@ def _work(
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (used + attack.memory, most))
+    shutil.rmtree(folder, ignore_errors=True)  # of a campaign that was killed
     for number in numbers:
         case_folder = folder / str(number)
         case_folder.mkdir(parents=True)

@@ -66,7 +66,6 @@ class Expected(NamedTuple):
     n_skipped: int = 0
     lines: list[int] | None = None
 
-
     in_words: bool = False  # whether blanks and line ends may differ
 
 
@@ -609,7 +608,9 @@ def mbox(case: Case, folder: Path) -> Written:
     data = (folder / "case.mbox").read_bytes()
     (folder / "case.mbox").unlink()
     pairs = [pair for _, pair in mails]
-    return Written(put(case, folder / "case.mbox", data), {}, lambda encoding: Expected(pairs, in_words=True))
+    return Written(
+        put(case, folder / "case.mbox", data), {}, lambda encoding: Expected(pairs, in_words=True)
+    )
 
 
 def tree(case: Case, folder: Path) -> Written:

@@ -94,10 +94,14 @@ def attempt(case: Case, folder: Path) -> str:
     assert "Traceback" not in complaint and "Exception ignored" not in complaint, problem
     assert status == 0 or complaint.strip(), f"no sentence: {problem}"
     if not set(after) <= set(before) | set(right):
-        raise AssertionError(f"left over: {sorted(set(after) - set(before) - set(right))}; {problem}")
+        raise AssertionError(
+            f"left over: {sorted(set(after) - set(before) - set(right))}; {problem}"
+        )
     for name in set(before) | set(right):
         known = [files.get(name) for files in (before, right)]
-        assert after.get(name) in known, f"{name} is neither the old file nor the new one; {problem}"
+        assert after.get(name) in known, (
+            f"{name} is neither the old file nor the new one; {problem}"
+        )
         assert status or after.get(name) == right.get(name), f"{name} is not new; {problem}"
     if not n_failed:
         assert status == 0, problem

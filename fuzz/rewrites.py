@@ -71,7 +71,9 @@ def load(path: Path, known: dict[bytes, str], folder: Path, is_explicit: bool) -
     try:
         for _ in range(N_LOADS):
             try:
-                model = Categorizer.load(path, mmap=False) if is_explicit else Categorizer.load(path)
+                model = (
+                    Categorizer.load(path, mmap=False) if is_explicit else Categorizer.load(path)
+                )
                 scores = model.scores(PROBE).tobytes()
             except ModelError as error:
                 assert str(error).isprintable()
@@ -120,6 +122,4 @@ def program(case: Case, path: Path) -> None:
             subprocess.run(["truncate", f"--size={size}", path])
 
 
-ATTACKS = (
-    Attack(NAME, "models rewritten in place while they are loaded", attempt, 100, prepare),
-)
+ATTACKS = (Attack(NAME, "models rewritten in place while they are loaded", attempt, 100, prepare),)
