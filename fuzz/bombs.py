@@ -74,10 +74,10 @@ def attempt(case: Case, folder: Path) -> str:
             leave(lambda: _parquet(case, path))
         os.waitpid(child, 0)
     else:
-        place = folder / "mails" / "a" if kind == "folder" else folder
-        place.mkdir(parents=True, exist_ok=True)
+        target = folder / "mails" / "a" if kind == "folder" else folder
+        target.mkdir(parents=True, exist_ok=True)
         bomb = _file(
-            case, place, case.choice((".txt", ".eml", "") if kind == "folder" else [*OPENINGS])
+            case, target, case.choice((".txt", ".eml", "") if kind == "folder" else [*OPENINGS])
         )
         path = folder / "mails" if kind == "folder" else bomb
     streams.LONGEST, tempfile.tempdir = LONGEST, str(folder)

@@ -36,9 +36,10 @@ BLOCKS = (1, 7, 16, 64, 100, 333, 1000, 4096, 50_000, 100_000, 300_000)
 MOST_BLOCKS = 2000  # of a file
 PIECES = (
     *("wheat", "oil", "up", "down", "Grüße", "naïve", "日本語", "🙂", "e\u0301", "Maße", "Möbel"),
-    *(" ", " ", " ", "  ", "\t", ",", ";", "|", '"', '"', '""', "'", "\\", "\n", "\r\n", "\r", "\n\n"),
-    *("\ufeff", "\u2028", "\x85", "\x0b", "\x0c", "\x1c", "\x1a", "\x00", "\u200b", "\ufffd"),
-    *("From me", ">From you", "__label__x", "null", "NaN", "=1+1", "-0", "1e400", "{", "]", "#"),
+    *(" ", " ", " ", "  ", "\t", ",", ";", "|", '"', '"', '""', "'", "\\", "\n", "\r\n", "\r"),
+    *("\n\n", "\ufeff", "\u2028", "\x85", "\x0b", "\x0c", "\x1c", "\x1a", "\x00", "\u200b"),
+    *("\ufffd", "From me", ">From you", "__label__x", "null", "NaN", "=1+1", "-0", "1e400", "{", "]"),
+    "#",
 )  # fmt: skip
 LABELS = ("a", "b", "Maße", "Möbel", "Mäbel", "e\u0301", "é", "", " ", "a,b", " b ", "b,,b", "日本")
 ENCODINGS = ("utf-8",) * 6 + ("utf-8-sig", "utf-16", "cp1252", "latin-1", "cp1251", "shift_jis")
@@ -443,26 +444,26 @@ def _expected_objects(text: str, separator: str) -> Expected:
 
 def parquet(case: Case, folder: Path) -> Written:
     """Parquet, against `pyarrow`."""
-    made, options = _arrow_table(case)
+    content, options = _arrow_table(case)
     sink = io.BytesIO()
     how: dict[str, Any] = {"compression": case.choice(("none", "snappy", "zstd", "gzip"))}
     how |= {"row_group_size": case.choice((1, 3, 1000)), "use_dictionary": case.random() < 0.5}
-    pq.write_table(made, sink, **how)
+    pq.write_table(content, sink, **how)
     path = put(case, folder / "case.parquet", sink.getvalue())
     return Written(path, options, lambda encoding: _expected_table(pq.read_table(sink), options))
 
 
 def arrow(case: Case, folder: Path) -> Written:
     """Arrow tables and streams in memory, against `pyarrow`."""
-    made, options = _arrow_table(case)
-    pq.write_table(made, folder / "table.parquet")
+    content, options = _arrow_table(case)
+    pq.write_table(content, folder / "table.parquet")
     size = case.choice((1, 3, 1000))
-    chunked = pa.Table.from_batches(made.to_batches(max_chunksize=size), made.schema)
+    chunked = pa.Table.from_batches(content.to_batches(max_chunksize=size), content.schema)
     streamed = case.random() < 0.5
     return Written(
         (lambda: chunked.to_reader(size)) if streamed else (lambda: chunked),
         options,
-        lambda encoding: _expected_table(made, options),
+        lambda encoding: _expected_table(content, options),
     )
 
 
@@ -487,14 +488,16 @@ def _arrow_table(case: Case) -> tuple[pa.Table, dict[str, Any]]:
         lambda: pa.array([[number] for number in numbers], pa.list_(pa.int64())),
         lambda: pa.nulls(n),
     )
-    made = pa.table({"id": list(range(n)), "text": column, "label": case.choice(label_columns)()})
+    content = pa.table(
+        {"id": list(range(n)), "text": column, "label": case.choice(label_columns)()}
+    )
     separator = case.choice(("", ","))
-    return made, {"text": "text", "labels": "label", "label_separator": separator}
+    return content, {"text": "text", "labels": "label", "label_separator": separator}
 
 
-def _expected_table(made: pa.Table, options: dict[str, Any]) -> Expected:
+def _expected_table(content: pa.Table, options: dict[str, Any]) -> Expected:
     pairs = []
-    texts, labels = (made.column(name).to_pylist() for name in ("text", "label"))
+    texts, labels = (content.column(name).to_pylist() for name in ("text", "label"))
     for text, label in zip(texts, labels, strict=True):
         if isinstance(label, list):
             names = (value_text(item).strip() for item in label)
@@ -615,11 +618,11 @@ def mbox(case: Case, folder: Path) -> Written:
 
 def tree(case: Case, folder: Path) -> Written:
     """A folder with a file for each document, in folders of categories or not."""
-    place, are_mails, has_labels = folder / "case", case.random() < 0.4, case.random() < 0.7
+    root, are_mails, has_labels = folder / "case", case.random() < 0.4, case.random() < 0.7
     pairs = {}
     for i in range(case.randint(1, 12)):
         label = case.choice(("a", "b", "Maße", "ü ü")) if has_labels else ""
-        inner = place / label
+        inner = root / label
         inner.mkdir(parents=True, exist_ok=True)
         name = f"{i:02}" + case.choice((".eml", "", ".") if are_mails else (".txt", "", ".x"))
         text = text_of(case).replace("\0", "").removeprefix("\ufeff")
@@ -629,7 +632,7 @@ def tree(case: Case, folder: Path) -> Written:
         path = str(inner / name.removesuffix(".eml"))
         pairs[path] = pair[0], (label,) if label else ()
     ordered = [pairs[path] for path in sorted(pairs, key=lambda path: path.split("/"))]
-    return Written(place, {}, lambda encoding: Expected(ordered, in_words=are_mails))
+    return Written(root, {}, lambda encoding: Expected(ordered, in_words=are_mails))
 
 
 KINDS: dict[str, Callable[[Case, Path], Written]] = {

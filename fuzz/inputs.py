@@ -99,9 +99,9 @@ def attempt(case: Case, folder: Path) -> str:
     words = command.format(data=data, file=file, out=shlex.quote(out))
     (folder / "command").write_text(f"{words}\n")
     # The files that must not change, with all their names.
-    kept = {file: Path(file).read_bytes() for file in files if _is_of(file, {*read, *others})}
+    before = {file: Path(file).read_bytes() for file in files if _is_of(file, {*read, *others})}
     status = _run(words.split(), folder)
-    changed = [name for name, content in kept.items() if _content(name) != content]
+    changed = [name for name, content in before.items() if _content(name) != content]
     complaint = (folder / "stderr").read_text(errors="replace")
     problem = f"{words}: status {status}, {complaint[-500:]!r}"
     assert not changed, f"{changed} changed by {problem}"
@@ -119,7 +119,7 @@ def _content(name: str) -> bytes:
 
 
 def _run(words: list[str], folder: Path) -> int:
-    """Run a command in a fork, as a shell would: patterns are replaced by names; return its status."""
+    """Run a command in a fork, as a shell would, with names for patterns; return its status."""
     expanded = []
     for word in words:
         expanded += sorted(str(path) for path in Path().glob(word)) if "*" in word else [word]

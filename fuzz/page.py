@@ -92,8 +92,8 @@ PROMISES = (
         ("soak",),
     ),
     Promise(
-        "Documents are read as `csv`, `json`, `pyarrow` and `email` read them, whatever the size of "
-        "the blocks in which a file is read; what cannot be read is counted.",
+        "Documents are read as `csv`, `json`, `pyarrow` and `email` read them, for any size of the "
+        "blocks in which a file is read; what cannot be read is counted.",
         ("documents/test_documents.py", "promises/test_bad_inputs.py"),
         ("contents",),
     ),

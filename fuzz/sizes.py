@@ -27,13 +27,16 @@ __all__ = ["ATTACKS", "SECONDS_PER_MEGABYTE", "attempt"]
 N_ROWS, N_BYTES = 10**4, 10**6
 SECONDS_PER_MEGABYTE, START = 6.0, 0.5  # usual ones take 0.01 to 0.5
 PIECES = (
-    *(b"<a ", b"<a/", b"<a\n", b"<a b=c ", b'<a b="', b"<a b='", b"<!--", b"<!-", b"-->", b"<![", b"<?"),
-    *(b"</a", b"<script>", b"</script", b"<style ", b"&#1", b"&amp", b"&", b"<", b">", b"<<"),
-    *(b'a","b\n', b'"', b'""', b'"\n', b'a"b', b'"a"b,', b",", b"\t", b'"\t', b'\t"\n', b"\r", b"\r\n"),
-    *(b'x\t"y\n', b'"x\ty\n', b'x,"y\n', b'"x,y\n', b"\n", b" ", b"x", b"x ", b"\\", b"\xc3\xbc", b"\xfc"),
-    *(b'{"text": "x"}\n', b'{"text": [1]}\n', b'{"a":', b"[", b"{", b"}\n", b'"\\u0041', b"null\n"),
-    *(b"__label__x ", b"__label__", b"From a@b Mon Jan  1 00:00:00 2024\n", b"\nFrom ", b">From x\n"),
-    *(b"--b\n", b"--b--\n", b"Subject: x\n", b"a: b\n", b" =?utf-8?q?x?=", b"=?", b"=?x?b?", b"=\n", b"=E9"),
+    *(b"<a ", b"<a/", b"<a\n", b"<a b=c ", b'<a b="', b"<a b='", b"<!--", b"<!-", b"-->", b"<!["),
+    *(b"<?", b"</a", b"<script>", b"</script", b"<style ", b"&#1", b"&amp", b"&"),
+    *(b"<", b">", b"<<"),
+    *(b'a","b\n', b'"', b'""', b'"\n', b'a"b', b'"a"b,', b",", b"\t", b'"\t', b'\t"\n', b"\r"),
+    *(b"\r\n", b'x\t"y\n', b'"x\ty\n', b'x,"y\n', b'"x,y\n', b"\n", b" ", b"x", b"x ", b"\\"),
+    *(b"\xc3\xbc", b"\xfc", b'{"text": "x"}\n', b'{"text": [1]}\n', b'{"a":'),
+    *(b"[", b"{", b"}\n", b'"\\u0041', b"null\n"),
+    *(b"__label__x ", b"__label__", b"From a@b Mon Jan  1 00:00:00 2024\n", b"\nFrom "),
+    *(b">From x\n", b"--b\n", b"--b--\n", b"Subject: x\n", b"a: b\n", b" =?utf-8?q?x?="),
+    *(b"=?", b"=?x?b?", b"=\n", b"=E9"),
 )  # fmt: skip
 MULTIPART = b"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n"
 HTML = b"MIME-Version: 1.0\nContent-Type: text/html; charset=utf-8\n"
@@ -44,7 +47,8 @@ OPENINGS: dict[str, tuple[bytes, ...]] = {
     ".jsonl": (b'{"text": "x", "label": "a"}\n', b'{"text": "'),
     ".eml": (
         *(HTML + b"\n", HTML + b"\n<html><body>", QUOTED + b"\n", MULTIPART + b"\n--b\n"),
-        *(b"From: a@b\nSubject: ", b"From: a@b\n", b"Content-Type: text/html; charset=", b"Subject: x\n\n"),
+        *(b"From: a@b\nSubject: ", b"From: a@b\n", b"Content-Type: text/html; charset="),
+        b"Subject: x\n\n",
     ),
     ".mbox": (b"From a@b Mon Jan  1 00:00:00 2024\n" + HTML + b"\n",),
     ".txt": (b"", b"first line\n"),
