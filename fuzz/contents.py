@@ -38,8 +38,8 @@ PIECES = (
     *("wheat", "oil", "up", "down", "Grüße", "naïve", "日本語", "🙂", "e\u0301", "Maße", "Möbel"),
     *(" ", " ", " ", "  ", "\t", ",", ";", "|", '"', '"', '""', "'", "\\", "\n", "\r\n", "\r"),
     *("\n\n", "\ufeff", "\u2028", "\x85", "\x0b", "\x0c", "\x1c", "\x1a", "\x00", "\u200b"),
-    *("\ufffd", "From me", ">From you", "__label__x", "null", "NaN", "=1+1", "-0", "1e400", "{", "]"),
-    "#",
+    *("\ufffd", "From me", ">From you", "__label__x", "null", "NaN", "=1+1", "-0", "1e400", "{"),
+    *("]", "#"),
 )  # fmt: skip
 LABELS = ("a", "b", "Maße", "Möbel", "Mäbel", "e\u0301", "é", "", " ", "a,b", " b ", "b,,b", "日本")
 ENCODINGS = ("utf-8",) * 6 + ("utf-8-sig", "utf-16", "cp1252", "latin-1", "cp1251", "shift_jis")
@@ -625,7 +625,7 @@ def tree(case: Case, folder: Path) -> Written:
         inner = root / label
         inner.mkdir(parents=True, exist_ok=True)
         name = f"{i:02}" + case.choice((".eml", "", ".") if are_mails else (".txt", "", ".x"))
-        text = text_of(case).replace("\0", "").removeprefix("\ufeff")
+        text = text_of(case).replace("\0", "").lstrip("\ufeff")
         data, pair = mail(case) if are_mails else (text.encode(), (text, ()))
         # Files named as mail beside others make a folder of mail; tested by their content alone.
         (inner / name.removesuffix(".eml")).write_bytes(data)
