@@ -16,6 +16,7 @@ MOST_THREADS: Final = 1024
 MOST_ROUNDS: Final = 1_000_000  # passes, iterations, epochs
 MOST_FOLDS: Final = 1000
 MOST_THINGS: Final = 2**31 - 1  # documents, features, categories: numbers of 32 bits
+MOST_DOCUMENT_MB: Final = 1024
 MOST_COUNTED: Final = 2**53  # counts over a lifetime; double precision cannot count further
 LARGEST: Final = 1e6  # of a parameter without other bounds
 # The strengths of a document add up to at most 1e17 (the number of its words times the largest

@@ -43,7 +43,7 @@ def saved(model, tmp_path):
     [
         (["words without labels"], None),
         (["two texts", "one label"], ["grain"]),
-        (["a text", None], ["grain", "sea"]),
+        (["a text", 5], ["grain", "sea"]),
         (["several labels"], [["grain", "sea"]]),
         (["none"], [[]]),
         (["another type"], [7]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +16,7 @@ from thresher.fields import field_columns
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
     from thresher.documents import Batch, Documents
+    from thresher.documents.batch import Source
 
 LOCATION = re.compile(r"(.+?)(?::|, row )([0-9]{1,18})", re.DOTALL)  # as `Batch.location` writes it
 MOST_LOCATIONS = 5  # in the error for several documents with the same id
@@ -34,15 +36,24 @@ class Finder:
     ----------
     categorizer : Categorizer
         The model, with the columns and fields of training.
-    text, format : str or None
+    text, format : str, optional
         The options of the command line.
+    files : Files, optional
+        The options for reading files.
     """
 
-    def __init__(self, categorizer: Categorizer, text: str | None, format: str | None) -> None:
+    def __init__(
+        self,
+        categorizer: Categorizer,
+        text: str | None = None,
+        format: str | None = None,
+        files: common.Files | None = None,
+    ) -> None:
         self.categorizer = categorizer
         self.fields = field_columns(categorizer.fields)
         self.text = text
         self.format = format
+        self.files = files or common.Files()
 
     def find(self, word: str) -> Located | None:
         """Return the document that an argument names, or None if the argument is a text."""
@@ -69,6 +80,27 @@ class Finder:
             )
         return None
 
+    def standard_input(self) -> str:
+        """Return standard input as one text; a mail is read as `predict` reads it."""
+        from thresher.documents.batch import Source
+        from thresher.documents.columns import longest_document
+        from thresher.documents.encodings import check_encoding
+        from thresher.documents.mail import read_eml
+        from thresher.documents.streams import STDIN, is_mail, open_stream
+
+        check_encoding(self.files.encoding)
+        with open_stream(STDIN, longest_document(self.files.max_document_mb)) as stream:
+            if is_mail(stream.head):
+                documents = self._documents(Source(stream.name, partial(read_eml, stream)))
+                _, batch, i = next(_walk(documents, self.fields))
+                _say_columns(documents)
+                return _text(batch, i)
+            stream.convert(self.files.encoding, self._say_encoding)
+            return stream.read_all().decode("utf-8", "replace")
+
+    def _say_encoding(self, encoding: str) -> None:
+        common.say(f"standard input: not UTF-8; read as {encoding} (--encoding NAME for another).")
+
     def find_id(self, source: str, document_id: str) -> Located:
         """Return the document with an id, given as ID or COLUMN=ID."""
         if source == "-":
@@ -84,7 +116,7 @@ class Finder:
             column, equals, value = document_id.partition("=")
             if not equals:
                 column, value = "id", document_id
-            reading = common.Reading(column, format=self.format, on_error="skip")
+            reading = common.Reading(column, format=self.format, on_error="skip", files=self.files)
             documents = common.open_documents([source], reading, labelled=False)
             locations = [
                 location for location, batch, i in _walk(documents) if _text(batch, i) == value
@@ -109,7 +141,7 @@ class Finder:
 
     def _open(self, source: str) -> Documents:
         """Open a source as `predict` does, but skip documents that cannot be read."""
-        reading = common.Reading(self.text, format=self.format, on_error="skip")
+        reading = common.Reading(self.text, format=self.format, on_error="skip", files=self.files)
         return common.open_documents(
             [source], reading, labelled=False, split="test", familiar=self.categorizer.columns_
         )
@@ -124,7 +156,7 @@ class Finder:
             common.say(
                 f"{path} is taken as one document, as in a folder; {first[0].location} is one line."
             )
-            documents = _as_in_a_folder(path)
+            documents = self._as_in_a_folder(path)
             first = [Located(p, _text(b, i)) for p, b, i in _walk(documents, self.fields)]
         if len(first) > 1:
             raise DocumentError(
@@ -134,11 +166,28 @@ class Finder:
         _say_columns(documents)
         return first[0]
 
+    def _as_in_a_folder(self, path: str) -> Documents:
+        """Open a text file as one document, as files in a folder are read."""
+        from thresher.documents.folders import Entry, folder_source
+
+        return self._documents(folder_source(path, [Entry(path, None)], None))
+
+    def _documents(self, source: Source) -> Documents:
+        from thresher.documents import Documents
+        from thresher.documents.columns import Request
+
+        text = tuple(self.text.split(",")) if self.text else None
+        familiar = self.categorizer.columns_
+        request = Request(text, labels=False, familiar=familiar, **self.files._asdict())
+        return Documents([source], request)
+
     def _is_plain_text(self, path: str) -> bool:
         from thresher.documents.streams import format_of_file
 
         columns = (*(self.text.split(",") if self.text else ()), *self.fields)
-        return self.format is None and format_of_file(path, columns) == "lines"
+        # A file with headers of mail is a mail, unless the model reads files as plain texts.
+        name = self.format or format_of_file(path, columns, self.files.encoding)
+        return name in ("lines", "eml") and self.format is None
 
     def _at(self, path: str, number: int) -> Located:
         """Return the document at a line or row of a file."""
@@ -173,15 +222,6 @@ def _walk(documents: Documents, fields: Sequence[str] = ()) -> Iterator[tuple[st
             yield location, batch, i
 
 
-def _as_in_a_folder(path: str) -> Documents:
-    """Open a text file as one document, as files in a folder are read."""
-    from thresher.documents import Documents
-    from thresher.documents.columns import Request
-    from thresher.documents.folders import Entry, folder_source
-
-    return Documents([folder_source(path, [Entry(path, None)], None)], Request(labels=False))
-
-
 def _text(batch: Batch, i: int) -> str:
     return str(batch.texts[i].as_py())
 
@@ -189,6 +229,7 @@ def _text(batch: Batch, i: int) -> str:
 def _say_columns(documents: Documents) -> None:
     if "guessed" in documents.columns_note:
         common.say(f"{documents.columns_note}.")
+    common.report_notes(documents)
 
 
 def _is_corpus(word: str) -> bool:

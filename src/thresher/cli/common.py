@@ -28,7 +28,7 @@ from thresher.errors import (
     escaped,
     reason,
 )
-from thresher.limits import MOST_ROUNDS, MOST_THINGS, MOST_THREADS
+from thresher.limits import MOST_DOCUMENT_MB, MOST_ROUNDS, MOST_THINGS, MOST_THREADS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -63,6 +63,29 @@ Separator = Annotated[
 ]
 Format = Annotated[
     str | None, Option(help=f"The format of DATA: {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
+]
+Encoding = Annotated[
+    str | None,
+    Option(
+        metavar="NAME",
+        help="The encoding of text files, e.g. cp1252. Default: UTF-8, or what is recognized.",
+    ),
+]
+Quoting = Annotated[
+    str | None,
+    Option(
+        metavar="minimal|none",
+        help="Whether quotes open quoted cells in CSV and TSV files, or are ordinary characters. "
+        "Default: minimal, except for stray quotes in TSV files.",
+    ),
+]
+MaxDocument = Annotated[
+    int | None,
+    Option(
+        min=1,
+        max=MOST_DOCUMENT_MB,
+        help="The largest size of a document in MB, also decompressed. Default: 128.",
+    ),
 ]
 OnError = Annotated[
     str, Option(metavar="stop|skip", help="Stop at a document that cannot be read, or skip it.")
@@ -145,6 +168,14 @@ _as_json = json.JSONEncoder(
 ).encode  # `dumps` would create an encoder for each line
 
 
+class Files(NamedTuple):
+    """Options for reading files; a verb with a parameter `files` or `reading` has them."""
+
+    encoding: Encoding = None
+    quoting: Quoting = None
+    max_document_mb: MaxDocument = None
+
+
 class Reading(NamedTuple):
     """Options for reading documents; a verb with a parameter `reading` has them."""
 
@@ -153,6 +184,7 @@ class Reading(NamedTuple):
     separator: Separator = None
     format: Format = None
     on_error: OnError = "stop"
+    files: Files = Files()
 
 
 def verb(
@@ -182,12 +214,11 @@ def verb(
     """
 
     def add(function: Callable[..., None]) -> Callable[..., None]:
-        reads = "reading" in function.__annotations__
 
         @functools.wraps(function)
         def run(**values: Any) -> None:
-            if reads:
-                values["reading"] = Reading(*(values.pop(field) for field in Reading._fields))
+            for name in {"reading", "files"} & set(function.__annotations__):
+                values[name] = _gathered(name, values)
             _compiling.report_compiling(say)
             try:
                 with process.at_work():
@@ -208,6 +239,12 @@ def verb(
         return function
 
     return add
+
+
+def _gathered(name: str, values: dict[str, Any]) -> Any:
+    """Return the options of a parameter `reading` or `files`; remove them from the values."""
+    kind = Reading if name == "reading" else Files
+    return kind(*(_gathered(f, values) if f == "files" else values.pop(f) for f in kind._fields))
 
 
 def group(name: str, help: str) -> Group:
@@ -333,14 +370,6 @@ def typed(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def read_stdin() -> str:
-    """Return standard input as one text; bytes that are not UTF-8 are replaced."""
-    from thresher.documents.streams import STDIN, open_stream
-
-    with open_stream(STDIN) as stream:
-        return stream.read_all().decode("utf-8", "replace")
-
-
 def console() -> Console:
     """Return the console for tables and coloured text."""
     from rich.console import Console
@@ -424,6 +453,7 @@ def open_documents(
         on_error=reading.on_error,
         familiar=familiar,
         keep=keep,
+        **reading.files._asdict(),
     )
 
 
@@ -504,12 +534,21 @@ def report_reading(documents: Documents, columns: bool = True) -> None:
     """Print which columns were guessed and which documents were left out or repaired."""
     if columns and "guessed" in documents.columns_note:
         say(f"{documents.columns_note}.")
+    report_notes(documents)
     if documents.decoding_errors:
         say(f"Not UTF-8, bad bytes replaced: {counted(documents.decoding_errors, 'document')}.")
     if documents.n_skipped:
         say(f"Left out: {counted(documents.n_skipped, 'document')}.")
         for sentence in documents.skipped[:10]:
             say(f"  {sentence}")
+
+
+def report_notes(documents: Documents) -> None:
+    """Print what was assumed of the formats and encodings of files."""
+    from thresher.cli._options import as_option
+
+    for note in documents.notes_with(as_option):
+        say(note)
 
 
 @contextmanager

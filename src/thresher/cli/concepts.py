@@ -11,6 +11,7 @@ from thresher.errors import ParameterError, counted
 from thresher.limits import MOST_THINGS
 
 if TYPE_CHECKING:
+    from thresher.categorizer import Categorizer
     from thresher.report.concept_view import Concept, ConceptView
 
 FEW_CONCEPTS = 20  # listed of each size without --all
@@ -46,6 +47,7 @@ def concepts(
         list[str] | None,
         Option(metavar="FILE", help="For --html: documents to show with their concepts."),
     ] = None,
+    files: common.Files = common.Files(),
     threads: common.Threads = 1,
     json: common.Json = False,
 ) -> None:
@@ -63,13 +65,13 @@ def concepts(
 
     view = ConceptView(common.load_model(model, threads))
     if html:
-        _write_page(html, view, documents, model)
+        _write_page(html, view, documents, model, files)
     most = None if everything or json else FEW_CONCEPTS
     least = 0.0 if everything or json else 0.01  # share of a concept
     if category is not None:
         _show_category(view, category, most, json)
     elif document is not None:
-        rows, is_known = view.of_document(_read(document), top, least)
+        rows, is_known = view.of_document(_read(document, view.categorizer, files), top, least)
         if not is_known:
             common.say(
                 "The concepts contain no word of the document; it gets the average shares P(z)."
@@ -83,19 +85,18 @@ def concepts(
         _show(view, rows, "P(z)", "words", most, json)
 
 
-def _read(document: str) -> str:
+def _read(document: str, categorizer: Categorizer, files: common.Files) -> str:
     """Return the text of a file or of standard input, or the argument itself."""
+    from thresher.cli._finding import Finder
+
     if document == "-":
-        return common.read_stdin()
+        return Finder(categorizer, files=files).standard_input()
     try:
         is_file = Path(document).is_file()
     except (OSError, ValueError):  # the text is too long for a file name, or is not a valid one
         is_file = False
-    return (
-        Path(document).read_text(encoding="utf-8", errors="replace")
-        if is_file
-        else common.typed(document)
-    )
+    located = Finder(categorizer, files=files).find(document) if is_file else None
+    return common.typed(document) if located is None else located.text
 
 
 def _show(
@@ -154,12 +155,17 @@ def _show_category(view: ConceptView, category: str, most: int | None, json: boo
         )
 
 
-def _write_page(html: str, view: ConceptView, documents: list[str] | None, model: str) -> None:
+def _write_page(
+    html: str, view: ConceptView, documents: list[str] | None, model: str, files: common.Files
+) -> None:
     from thresher.report import write_concept_page
 
+    reading = common.Reading(files=files)
     with common.progress() as progress:
         opened = documents and common.open_documents(
-            documents, common.Reading(), labelled=False, familiar=view.categorizer.columns_
+            documents, reading, labelled=False, familiar=view.categorizer.columns_
         )
         write_concept_page(html, view, opened or None, title=Path(model).name, progress=progress)
+    if opened:
+        common.report_notes(opened)
     common.say(f"The page is in {html}.")

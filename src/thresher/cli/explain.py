@@ -39,6 +39,7 @@ def explain(
     ] = False,
     text: common.Text = None,
     format: common.Format = None,
+    files: common.Files = common.Files(),
     codes: common.Names = None,
     html: Annotated[
         str | None, Option(metavar="FILE", help="Also write the explanation as an HTML page.")
@@ -60,12 +61,12 @@ def explain(
     if html:
         check_writable(html)
     categorizer = common.load_model(model, codes=codes)
-    finder = Finder(categorizer, text, format)
+    finder = Finder(categorizer, text, format, files)
     place = None
     if id is not None:
         place, words = finder.find_id(document, id)
     elif document == "-" and format is None:
-        words = common.read_stdin()
+        words = finder.standard_input()
     elif not as_text and (located := finder.find(document)):
         place, words = located
     else:

@@ -78,6 +78,7 @@ def filter(
     format: common.Format = None,
     threads: common.Threads = 1,
     on_error: common.OnError = "stop",
+    files: common.Files = common.Files(),
     json: common.Json = False,
 ) -> None:
     """Copy the records that a model selects.
@@ -88,7 +89,8 @@ def filter(
     _check(above, scores, others, add, output, rejected)
     categorizer = common.load_model(model, threads)
     choice = Choice(categorizer, category or [], above, scores, add is not None)
-    reading = common.Reading(text, format=format, on_error="skip" if rejected else on_error)
+    on_error = "skip" if rejected else on_error
+    reading = common.Reading(text, format=format, on_error=on_error, files=files)
     documents = common.open_documents(
         data, reading, labelled=False, split="test", familiar=categorizer.columns_
     )

@@ -31,6 +31,7 @@ def predict(
     probabilities: common.Probabilities = False,
     threads: common.Threads = 1,
     on_error: common.OnError = "stop",
+    files: common.Files = common.Files(),
     codes: common.Names = None,
     json: common.Json = False,
 ) -> None:
@@ -43,7 +44,7 @@ def predict(
     if top is not None and output is None:
         raise ParameterError("--top needs -o FILE; thresher rank prints the best categories.")
     categorizer = common.load_model(model, threads, codes)
-    reading = common.Reading(text, format=format, on_error=on_error)
+    reading = common.Reading(text, format=format, on_error=on_error, files=files)
     documents = common.open_documents(
         data, reading, labelled=False, split="test", familiar=categorizer.columns_, keep=extra
     )

@@ -36,6 +36,7 @@ def rank(
     probabilities: common.Probabilities = False,
     threads: common.Threads = 1,
     on_error: common.OnError = "stop",
+    files: common.Files = common.Files(),
     codes: common.Names = None,
     json: common.Json = False,
 ) -> None:
@@ -47,7 +48,7 @@ def rank(
     extra = common.check_results(output, keep)
     categorizer = common.load_model(model, threads, codes)
     number = None if category is None else categorizer.model_.categories.number(category)
-    reading = common.Reading(text, format=format, on_error=on_error)
+    reading = common.Reading(text, format=format, on_error=on_error, files=files)
     documents = common.open_documents(
         data, reading, labelled=False, split="test", familiar=categorizer.columns_, keep=extra
     )

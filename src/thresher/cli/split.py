@@ -66,6 +66,7 @@ def split(
     labels: common.LabelColumn = None,
     separator: common.Separator = None,
     format: common.Format = None,
+    files: common.Files = common.Files(),
     json: common.Json = False,
 ) -> None:
     """Divide a file into a training and a test file.
@@ -82,7 +83,8 @@ def split(
     from thresher.documents import read_documents
     from thresher.documents.dividing import divide_file
 
-    kind = _kind(data, format, [name for name in (text, labels, group, time) if name])
+    columns = [name for name in (text, labels, group, time) if name]
+    kind = _kind(data, format, columns, files.encoding)
     targets = output or _beside(data, kind)
     _check_targets(data, targets, kind, format, is_named=output is not None)
     column = group or time
@@ -93,6 +95,7 @@ def split(
         labels=False if column else labels,
         label_separator=separator,
         format=format,
+        **files._asdict(),
     )
     with common.progress() as progress:
         locations, values = _read(documents, column is None, progress)
@@ -105,7 +108,8 @@ def split(
         numbers = [int(location[len(location.rstrip("0123456789")) :]) for location in locations]
         is_test = np.zeros(len(locations), bool)
         is_test[chosen] = True
-        divide_file(data, kind, numbers, is_test, targets)
+        how: Any = {"encoding": files.encoding, "max_document_mb": files.max_document_mb}
+        divide_file(data, kind, numbers, is_test, targets, **how)
     common.report_reading(documents, columns=column is None)
     n_test = int(is_test.sum())
     _report(targets, (len(locations) - n_test, n_test), sentence, json)
@@ -139,7 +143,7 @@ def _report(targets: tuple[str, str], sizes: tuple[int, int], sentence: str, as_
     common.tell(sentence)
 
 
-def _kind(data: str, format: str | None, columns: Sequence[str]) -> str:
+def _kind(data: str, format: str | None, columns: Sequence[str], encoding: str | None) -> str:
     """Return the format of the file; raise an error if its records cannot be copied."""
     from thresher.corpora import is_corpus_spec
     from thresher.documents.dividing import DIVISIBLE
@@ -152,7 +156,7 @@ def _kind(data: str, format: str | None, columns: Sequence[str]) -> str:
         raise DocumentError(f"{data}: is {what}; only a file can be divided.")
     if not os.path.isfile(data):
         raise DocumentError(f"{data}: there is no such file; check its name.")
-    kind = format or format_of_file(data, columns)
+    kind = format or format_of_file(data, columns, encoding)
     if kind not in DIVISIBLE:
         raise DocumentError(
             f"{data}: has the format {kind}; the formats that can be divided are "

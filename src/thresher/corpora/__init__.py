@@ -155,6 +155,7 @@ def open_documents(
     ([[['grain'], ['crude']]], 2)
     """
     from thresher.documents import Documents, column_to_list, from_texts, read_documents
+    from thresher.documents.labels import is_missing
 
     if isinstance(source, Documents):
         return source
@@ -164,7 +165,9 @@ def open_documents(
         return corpus.documents(name, keep=options.get("keep"))
     source = column_to_list(source)
     is_path = isinstance(source, str | os.PathLike)
-    is_texts = isinstance(source, Sequence) and (not source or isinstance(source[0], str))
+    is_texts = isinstance(source, Sequence) and isinstance(
+        next((text for text in source if not is_missing(text)), ""), str
+    )
     if not (labels is None or isinstance(labels, str | bool)):
         is_texts = True
     if is_texts and not is_path:

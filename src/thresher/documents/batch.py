@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from thresher.documents import streams
-from thresher.documents.columns import Columns, Request, check_columns, choose_columns
+from thresher.documents.columns import LAYOUTS, Columns, Request, check_columns, choose_columns
 from thresher.documents.labels import (
     LONE_SURROGATES,
     decoded,
@@ -23,7 +23,7 @@ from thresher.documents.labels import (
     value_text,
 )
 from thresher.documents.records import Opening, Records
-from thresher.errors import DocumentError, counted, escaped, param
+from thresher.errors import DocumentError, ThresherWarning, counted, escaped, param
 from thresher.fields import MARK
 
 MOST_LISTED = 100  # skipped documents described by a sentence; all are counted
@@ -80,6 +80,8 @@ class Batch:
     skipped: Sequence[Skipped] = ()
     records: Records | pa.RecordBatch | None = None
     n_before: int = 0
+    labels_are_given: bool = False  # separately, and not by the table or file
+    original: Callable[[bytes], bytes] = bytes  # converts records to the encoding of the file
 
     @cached_property
     def texts(self) -> pa.Array:
@@ -213,10 +215,14 @@ class Reading:
         self.n_documents = 0
         self.n_labelled = 0
         self.decoding_errors = 0
+        self.remarks: dict[str, None] = {}
         self.encodings: dict[str, str] = {}
         self.quotes: dict[str, tuple[str, int]] = {}
+        self.keeps_numbers = False  # whether labels that are numbers stay numbers
         self.n_fields = 0  # the number of text columns of the current source that are fields
         self.position: Callable[[], int] = int  # bytes read of the current source
+        # Converts data of the current file to its encoding.
+        self.original: Callable[[bytes], bytes] = bytes
         self.opening: Opening | None = None  # of the first file, if records are kept
         self._n_emitted = 0  # documents in earlier batches, including skipped ones
         self._block: bytes | None = None  # the current block, if records are kept
@@ -228,14 +234,18 @@ class Reading:
         return self.request.reject is not None
 
     @property
-    def was_mail(self) -> bool:
-        """Whether the model was trained on files that were read as mail for the given format."""
-        familiar = self.request.familiar
-        return self.request.format is None and familiar is not None and familiar.format == "eml"
+    def layout(self) -> str | None:
+        """How files without a known suffix are read: the given format, or else that of training.
 
-    @property
-    def _mail_format(self) -> str | None:
-        return "eml" if self.request.format == "eml" or self.was_mail else None
+        "eml" if they are mail, "folder" if they are plain texts, `None` if it is to be recognized.
+        """
+        familiar = self.request.familiar
+        layout = self.request.format or (None if familiar is None else familiar.layout)
+        return layout if layout in LAYOUTS else None
+
+    def remark(self, sentence: str) -> None:
+        """Note something that was assumed of a source."""
+        self.remarks[sentence] = None
 
     def assume(self, name: str, encoding: str) -> None:
         """Note the encoding that was recognized in a file."""
@@ -246,19 +256,18 @@ class Reading:
         first, n_before = self.quotes.get(kind, (location, 0))
         self.quotes[kind] = first, n_before + n
 
-    @property
-    def notes(self) -> list[str]:
-        """Sentences about what was assumed of encodings and quotes."""
-        notes = []
+    def notes(self, show: Callable[[str], str] = str) -> list[str]:
+        """Return sentences about what was assumed of formats, encodings and quotes."""
+        notes = list(self.remarks)
         for encoding in dict.fromkeys(self.encodings.values()):
             names = [name for name, other in self.encodings.items() if other == encoding]
-            more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
+            more = f" and {counted(len(names) - 1, 'more file')}" if len(names) > 1 else ""
             other = param("encoding", "...")
             notes.append(f"{names[0]}{more}: not UTF-8; read as {encoding} ({other} for another)")
         for kind, (location, n) in self.quotes.items():
             lines = counted(n, "line")
             notes.append(QUOTE_NOTES[kind].format(location=location, lines=lines))
-        return list(map(escaped, notes))
+        return [ThresherWarning(f"{note}.").message(show) for note in notes]
 
     def open(self, location: str, opening: Opening) -> None:
         """Store the opening of the first file; raise an error if a later file has another."""
@@ -271,7 +280,7 @@ class Reading:
             return
         if self._block is not None:
             for start, end in sorted(self._spans):
-                self.request.reject(self._block[start:end])
+                self.request.reject(self.original(self._block[start:end]))
         self._block, self._spans = block, []
 
     def refuse(
@@ -302,7 +311,7 @@ class Reading:
         if self.columns is None or self.columns.note:
             columns = choose_columns(location, available, self.request, usual)
             separator = self.request.label_separator or None
-            self.columns = replace(columns, separator=separator, format=self._mail_format)
+            self.columns = replace(columns, separator=separator, layout=self.layout)
         else:
             check_columns(location, available, (*self.columns.names, *self.keep))
         return self.columns
@@ -314,6 +323,7 @@ class Reading:
         has_labels: bool,
         available: Sequence[str] = ("text",),
         usual: tuple[str, ...] = ("text",),
+        layout: str | None = None,
     ) -> Columns:
         """Set the columns of a format that has no label column to look for.
 
@@ -330,7 +340,7 @@ class Reading:
             usual = familiar.text
         text, self.n_fields = request.fields_first(request.text or usual), len(request.fields)
         self.columns = Columns(
-            text, labels, request.label_separator or None, note=note, format=self._mail_format
+            text, labels, request.label_separator or None, note=note, layout=layout or self.layout
         )
         return self.columns
 
@@ -381,6 +391,7 @@ class Reading:
                 ]
             if self.keeps_records and records is not None:
                 batch.records = records.slice(start, len(batch))
+                batch.original = self.original
             self.n_documents += len(batch)
             self._n_emitted += len(batch) + len(batch.skipped)
             self.n_labelled += sum(map(bool, batch.labels or ()))
@@ -402,7 +413,7 @@ class Reading:
         if columns.labels is not None:
             self._guess_separator(record.labels for record in records)
         separator = self.columns.separator if self.columns else None
-        read_labels = partial(labels_of, separator=separator)
+        read_labels = partial(labels_of, separator=separator, keep_numbers=self.keeps_numbers)
         accepted: list[Record] = []
         skipped: list[Skipped] = []
         for record in records:
@@ -432,12 +443,13 @@ class Reading:
         reported = () if self.request.keep is None else skipped
         return self.emit(arrays, lists, locations, extra, reported, originals)
 
-    def _label_lists(self, labels: pa.Array) -> list[list[str]]:
+    def _label_lists(self, labels: pa.Array) -> list[list[Any]]:
         labels = decoded(labels)
         if is_text(labels.type) and not self._separator_known:
             distinct = labels.cast(pa.large_binary()).unique().to_pylist()
             self._guess_separator(map(value_text, distinct))
-        return labels_of_array(labels, self.columns.separator if self.columns else None)
+        separator = self.columns.separator if self.columns else None
+        return labels_of_array(labels, separator, self.keeps_numbers)
 
     def _guess_separator(self, labels: Iterable[Any]) -> None:
         """Guess the separator of labels at the first batch that has labels in strings."""

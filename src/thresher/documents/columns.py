@@ -14,6 +14,7 @@ TEXT_NAMES = (
 )
 LABEL_NAMES = ("label", "labels", "category", "categories", "topic", "topics", "class", "target")
 RESULT_NAMES = {"row", "document", "labels", "note"}  # of tables that `predict` writes
+LAYOUTS = ("eml", "folder")
 MOST_NAMED = 20  # columns named in an error
 LONGEST_NAME = 40  # characters of each
 
@@ -35,7 +36,7 @@ class Columns:
     separator: str | None = None  # of several labels in a string
     guessed: frozenset[str] = frozenset()  # which of "text", "labels" and "separator"
     note: str = ""  # describes the columns of formats without named ones
-    format: str | None = None  # "eml" if files without a known suffix were read as mail
+    layout: str | None = None  # of files without a known suffix: "eml", "folder" (plain) or unknown
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -79,7 +80,7 @@ class Request:
     @property
     def longest(self) -> int | None:
         """The largest number of bytes of a document; `None` for the default."""
-        return None if self.max_document_mb is None else self.max_document_mb << 20
+        return longest_document(self.max_document_mb)
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -90,6 +91,11 @@ class Request:
     def fields_first(self, text: Sequence[str]) -> tuple[str, ...]:
         """Return the fields, then the other text columns."""
         return (*self.fields, *(name for name in text if name not in self.fields))
+
+
+def longest_document(max_document_mb: int | None) -> int | None:
+    """Return the largest number of bytes of a document; `None` for the default."""
+    return None if max_document_mb is None else max_document_mb << 20
 
 
 def choose_columns(

@@ -6,7 +6,8 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import NamedTuple
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,31 +17,39 @@ from thresher.documents import streams
 from thresher.documents.batch import Batch, Locations, Reading, Record
 from thresher.documents.columns import Columns
 from thresher.documents.encodings import BYTE_ORDER_MARK
+from thresher.documents.labels import value_text
 from thresher.documents.records import Opening, Records
 from thresher.documents.streams import Stream
 from thresher.errors import DocumentError, counted
 
 QUOTE, NEWLINE, RETURN = b'"\n\r'
 SENTINEL = "\0 end of the block"  # a separate row, unless a quote is still open
-LEAST_INNER_LINES = 4  # lines of a quoted cell that may be rows, with its first and last line
-OPEN_ROW = 1 << 20  # bytes after which an open quote of a TSV file is examined
+LONGEST_CELL = (1 << 31) - 1  # characters; documents are limited more strictly before
+FEWEST_SWALLOWED = 5  # lines inside a quoted cell that look like rows, for a note
+LONGEST_STRAY = 1 << 20  # bytes in which the end of a quoted cell of a TSV file is looked for
 
 
 class Dialect(NamedTuple):
-    """How the cells of a file are separated and quoted."""
+    """How the cells of a file are separated and quoted.
+
+    In a TSV file, a quote that opens a cell of several lines is an ordinary character if the first,
+    the last and most of these lines are complete rows.
+    """
 
     delimiter: str
     is_quoted: bool = True
-    # The number of delimiters of a complete row, if a quote is an ordinary character where each
-    # line inside the quoted cell is a complete row; else 0.
-    n_delimiters: int = 0
+    n_delimiters: int = 0  # of a complete row, if such quotes are looked for
 
     @classmethod
     def of(cls, stream: Stream, delimiter: str, quoting: str | None) -> Dialect:
-        """Return the dialect of a file with the parameter `quoting`."""
+        """Return the dialect of a file for the parameter `quoting`."""
         if quoting is not None or delimiter != "\t":
             return cls(delimiter, quoting != "none")
-        return cls(delimiter, True, streams.first_line(stream.head).count(b"\t"))
+        return cls(delimiter, True, streams.first_line(stream.head.lstrip(b"\r\n")).count(b"\t"))
+
+    def is_complete(self, line: str) -> bool:
+        """Return True if a line has as many delimiters as a complete row."""
+        return line.count(self.delimiter) == self.n_delimiters
 
 
 class Rows(NamedTuple):
@@ -49,13 +58,16 @@ class Rows(NamedTuple):
     data: bytes
     lines: np.ndarray
     ends: np.ndarray  # the end of each row in the data
-    is_literal: np.ndarray  # whether the quotes of each row are ordinary characters
-    is_closed: bool = True  # False if a quote is never closed: the data is one row
+    # Whether the quotes of each row are ordinary characters; None if all quotes are regular.
+    is_literal: np.ndarray | None = None
     size: int | None = None  # of the data in the file, if its last line has no end
 
-    def spans(self) -> Iterator[tuple[int, int]]:
-        """Return the start and the end of each row."""
-        return zip([0, *self.ends.tolist()], self.ends.tolist(), strict=False)
+    def each(self) -> Iterator[tuple[int, int, bool]]:
+        """Yield the start and the end of each row, and whether its quotes are ordinary."""
+        start = 0
+        for i, end in enumerate(map(int, self.ends)):
+            yield start, end, self.is_literal is not None and bool(self.is_literal[i])
+            start = end
 
 
 class Shape(NamedTuple):
@@ -84,13 +96,14 @@ def read_csv(
     shape: Shape | None = None
     for rows in _row_blocks(stream, dialect):
         if shape is None:
-            header, n_lines, header_bytes, rows = _take_header(rows, dialect)
+            header, n_lines, header_bytes, rows = _take_header(rows, dialect, stream.name)
             line += n_lines
             if header:
                 columns = reading.choose(stream.name, header)
                 shape = Shape(stream.name, dialect, header, columns, reading.keep)
                 if reading.keeps_records:
-                    opening = Opening("csv", stream.mark + header_bytes, delimiter, tuple(header))
+                    data = stream.mark + stream.original(header_bytes)
+                    opening = Opening("csv", data, delimiter, tuple(header))
                     reading.open(stream.name, opening)
         if shape is not None and rows.data:
             yield from _emit(rows, shape, reading, line)
@@ -119,19 +132,18 @@ def _emit(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[Bat
 
 def _check_quotes(rows: Rows, shape: Shape, reading: Reading, line: int) -> None:
     """Note quotes that were read as ordinary characters, and quoted cells that look like rows."""
-    literal = np.flatnonzero(rows.is_literal)
-    if len(literal):
-        reading.note_quotes(
-            "literal", f"{shape.name}:{line + rows.lines[literal[0]]}", len(literal)
-        )
+    if rows.is_literal is not None and rows.is_literal.any():
+        literal = np.flatnonzero(rows.is_literal)
+        location = f"{shape.name}:{line + rows.lines[literal[0]]}"
+        reading.note_quotes("literal", location, len(literal))
     delimiter, n_delimiters = shape.dialect.delimiter.encode(), len(shape.header) - 1
-    if not shape.dialect.is_quoted or not n_delimiters or not rows.is_closed:
+    if not shape.dialect.is_quoted or not n_delimiters:
         return
-    n_lines = np.diff(np.append(rows.lines, streams.n_lines(rows.data)))
+    n_inner = np.diff(np.append(rows.lines, streams.n_lines(rows.data))) - 2
     starts = np.append(0, rows.ends)
-    for i in np.flatnonzero(n_lines > LEAST_INNER_LINES).tolist():
+    for i in np.flatnonzero(n_inner >= FEWEST_SWALLOWED).tolist():
         inner = rows.data[starts[i] : starts[i + 1]].splitlines()[1:-1]
-        if all(cell.count(delimiter) == n_delimiters for cell in inner):
+        if all(piece.count(delimiter) == n_delimiters for piece in inner):
             reading.note_quotes("swallowed", f"{shape.name}:{line + rows.lines[i]}", len(inner))
 
 
@@ -140,11 +152,9 @@ def _parse(rows: Rows, shape: Shape) -> pa.Table | None:
 
     It skips blank rows and a byte order mark at the beginning.
     """
+    if rows.is_literal is not None or rows.data.startswith(BYTE_ORDER_MARK):
+        return None
     is_quoted = shape.dialect.is_quoted
-    if not rows.is_closed or (rows.is_literal.any() and is_quoted):
-        return None
-    if rows.data.startswith(BYTE_ORDER_MARK):
-        return None
     names = [str(number) for number in range(len(shape.header))]  # names may repeat
     chosen = [names[number] for number in shape.numbers]
     types = dict.fromkeys(chosen, pa.string())
@@ -168,12 +178,9 @@ def _parse(rows: Rows, shape: Shape) -> pa.Table | None:
 
 def _records(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[Record]:
     """Yield each row as a record; refuse rows that do not match the header."""
-    if not rows.is_closed:
-        rows = _reread(rows, shape.dialect)
-    n_bytes = len(rows.data) if rows.size is None else rows.size
-    for i, (start, end) in enumerate(rows.spans()):
-        location, span = f"{shape.name}:{line + int(rows.lines[i])}", (start, min(end, n_bytes))
-        cells = _cells(rows.data[start:end], shape.dialect, bool(rows.is_literal[i]))
+    for i, (start, end, is_literal) in enumerate(rows.each()):
+        location, span = f"{shape.name}:{line + int(rows.lines[i])}", (start, end)
+        cells = _cells(rows.data[start:end], shape.dialect, is_literal)
         if cells is None:
             yield reading.refuse(location, "a quote opened in this row is never closed", span)
         elif cells and len(cells) != len(shape.header):
@@ -184,46 +191,13 @@ def _records(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[
             yield Record.of(shape.columns, values, location, span)
 
 
-def _cells(row: bytes, dialect: Dialect, is_literal: bool = False) -> list[str] | None:
-    """Return the cells of a row; `None` if a quote in it is never closed."""
+def _cells(row: bytes, dialect: Dialect, is_literal: bool) -> list[str] | None:
+    """Return the cells of a row, none if it is blank; `None` if a quote in it is never closed."""
     lines = io.StringIO(row.decode("utf-8", "surrogateescape"), newline="")
     if is_literal or not dialect.is_quoted:
-        return next(_read_rows(lines, dialect.delimiter, csv.QUOTE_NONE), (0, []))[1]
-    cells = next(_read_rows([*lines, SENTINEL], dialect.delimiter))[1]
+        return next(_read_rows(lines, dialect, is_quoted=False))[1]
+    cells = next(_read_rows([*lines, SENTINEL], dialect))[1]
     return None if cells and cells[-1].endswith(SENTINEL) else cells
-
-
-def _reread(rows: Rows, dialect: Dialect) -> Rows:
-    """Return rows after a quote that is never closed: its line, and those that follow.
-
-    A row that does not close is one line, and reading continues on the next line. The time is
-    proportional to the number of lines: it is known of each line whether it closes an open quote.
-    """
-    text = rows.data.decode("latin-1")  # one character for each byte
-    lines = list(io.StringIO(text, newline=""))
-    n, offsets = len(lines), np.cumsum([0, *map(len, lines)])
-    closing = n  # the next line that closes a quote that is open at its beginning
-    after = np.arange(1, n + 1)  # the line after the row that begins on each line
-    for i in range(n - 1, -1, -1):
-        if _is_open(lines[i], dialect.delimiter) and closing < n:
-            after[i] = closing + 1
-        if not _is_open(f'"{lines[i]}', dialect.delimiter):
-            closing = i
-    starts = [0]
-    while after[starts[-1]] < n:
-        starts.append(int(after[starts[-1]]))
-    first = np.array(starts, np.int64)
-    return rows._replace(
-        lines=first,
-        ends=offsets[np.append(first[1:], n)],
-        is_literal=np.zeros(len(first), bool),
-    )
-
-
-def _is_open(line: str, delimiter: str) -> bool:
-    """Return True if a quote is open at the end of a row that begins with this line."""
-    cells = next(_read_rows([line, SENTINEL], delimiter))[1]
-    return bool(cells) and cells[-1].endswith(SENTINEL)
 
 
 def _row_blocks(stream: Stream, dialect: Dialect) -> Iterator[Rows]:
@@ -232,72 +206,97 @@ def _row_blocks(stream: Stream, dialect: Dialect) -> Iterator[Rows]:
     while chunk := stream.read(size):
         rest += chunk
         rows = _complete_rows(rest, dialect)
-        if n_bytes := len(rows.data):
+        if rows.data:
             yield rows
             line += streams.n_lines(rows.data)
-            rest = rest[n_bytes:]
+            rest = rest[len(rows.data) :]
         size = max(streams.BLOCK, len(rest))  # scans a long row only a few times
         if len(rest) > stream.longest:
-            raise stream.too_long(
-                f"the row has more than {stream.longest} bytes; a quote may be opened in it and "
-                f"never closed",
-                line,
-            )
+            what = f"the row has more than {stream.longest} bytes"
+            raise stream.too_long(f"{what}; a quote may be opened in it and never closed", line)
     if rest:
-        rest += b"\n"
-        rows = _complete_rows(rest, dialect, is_end=True)
-        if end := len(rows.data):
-            yield rows._replace(size=end if end < len(rest) else end - 1)
-        if end < len(rest):
-            n_left = len(rest) - end
-            row = np.zeros(1, np.int64)
-            yield Rows(rest[end:], row, row + n_left, row > 0, is_closed=False, size=n_left - 1)
+        yield _complete_rows(rest + b"\n", dialect, is_end=True)._replace(size=len(rest))
 
 
 def _complete_rows(data: bytes, dialect: Dialect, is_end: bool = False) -> Rows:
     """Return the complete rows at the beginning of the data."""
     ends, lines = _row_ends(data, dialect)
-    is_literal = np.zeros(len(ends), bool)
-    if dialect.is_quoted and dialect.n_delimiters:
-        ends, lines, is_literal = _with_literal_quotes(data, dialect, ends, lines, is_end)
-    return Rows(data[: ends[-1]] if len(ends) else b"", lines, ends, is_literal)
+    n_bytes = int(ends[-1]) if len(ends) else 0
+    n_open = len(data) - n_bytes
+    if (is_end and n_open) or (
+        dialect.n_delimiters
+        and (n_open > LONGEST_STRAY or _has_stray_quotes(data[:n_bytes], ends, lines, dialect))
+    ):
+        return _rows_by_lines(data, dialect, is_end)
+    return Rows(data[:n_bytes], lines, ends)
 
 
-def _with_literal_quotes(
-    data: bytes, dialect: Dialect, ends: np.ndarray, lines: np.ndarray, is_end: bool
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Divide rows of several lines, each of which is a complete row, at each line.
-
-    The quotes of such lines are ordinary characters. A row that is not closed is divided at the
-    end of the file, or if it is long.
-    """
+def _has_stray_quotes(data: bytes, ends: np.ndarray, lines: np.ndarray, dialect: Dialect) -> bool:
+    """Return True if a row of several lines may be complete rows after a stray quote."""
+    n_lines = np.diff(np.append(lines, streams.n_lines(data)))
     starts = np.append(0, ends)
-    is_open = len(data) > starts[-1] and (is_end or len(data) - starts[-1] > OPEN_ROW)
-    n_rows = len(ends)
-    next_line = streams.n_lines(data[: starts[-1]])
-    spans = [int(i) for i in np.flatnonzero(np.diff(np.append(lines, next_line)) > 1)]
-    new_ends, new_lines, literal = [], [], []
-    delimiter, done = dialect.delimiter.encode(), 0
-    for i in [*spans, *([n_rows] if is_open else [])]:
-        start = int(starts[i])
-        end = int(ends[i]) if i < n_rows else data.rfind(b"\n") + 1
-        pieces = data[start:end].splitlines(True)
-        if not pieces or any(piece.count(delimiter) != dialect.n_delimiters for piece in pieces):
-            continue
-        new_ends += [ends[done:i], start + np.cumsum(list(map(len, pieces)))]
-        first = int(lines[i]) if i < n_rows else next_line
-        new_lines += [lines[done:i], first + np.arange(len(pieces))]
-        literal += [np.zeros(i - done, bool), np.ones(len(pieces), bool)]
-        done = i + 1
-    if not literal:
-        return ends, lines, np.zeros(n_rows, bool)
-    pairs = ((new_ends, ends[done:]), (new_lines, lines[done:]))
-    joined = [np.concatenate([*new, rest]).astype(np.int64) for new, rest in pairs]
-    return (
-        joined[0],
-        joined[1],
-        np.append(np.concatenate(literal), np.zeros(len(joined[0]), bool))[: len(joined[0])],
-    )
+    for i in np.flatnonzero(n_lines > 1).tolist():
+        is_complete = list(map(dialect.is_complete, _lines(data[starts[i] : starts[i + 1]])))
+        if _are_rows(np.cumsum([0, *is_complete]), 0, len(is_complete)):
+            return True
+    return False
+
+
+def _are_rows(n_complete: np.ndarray, start: int, end: int) -> bool:
+    """Return True if the first, the last and most of these lines are complete rows.
+
+    `n_complete` has the number of complete lines before each line.
+    """
+    n, first, last = n_complete[[end, start + 1, end - 1]] - n_complete[start]
+    return bool(first and n > last and 2 * n > end - start)
+
+
+def _rows_by_lines(data: bytes, dialect: Dialect, is_end: bool) -> Rows:
+    """Return the complete rows of data in which quotes may be ordinary, or never be closed.
+
+    Such a row is one line, and the next row begins on the next line. The time is proportional to
+    the size of the data, because each line is examined twice at most.
+    """
+    data = data if is_end else data[: data.rfind(b"\n") + 1]
+    offsets = _offsets(data)
+    n = len(offsets) - 1
+    is_complete, closing = np.zeros(n, bool), np.full(n + 1, n)
+    for i, line in enumerate(_lines(data)):
+        is_complete[i] = dialect.n_delimiters and dialect.is_complete(line)
+        if '"' in line and not _is_open('"' + line, dialect):
+            closing[i] = i
+    n_complete = np.append(0, np.cumsum(is_complete))
+    # Of each line, the first one that closes a quote open at its beginning; n if none does.
+    closing = np.minimum.accumulate(closing[::-1])[::-1]
+    is_row, is_literal = np.zeros(n, bool), np.zeros(n, bool)
+    start = 0
+    while start < n:
+        line = data[offsets[start] : offsets[start + 1]].decode("latin-1")
+        after = start + 1
+        if '"' in line and _is_open(line, dialect):
+            last = int(closing[after])
+            if last == n or offsets[last + 1] - offsets[start] > LONGEST_STRAY:
+                # So long a cell is judged by its first two lines.
+                is_known = after < n and offsets[n] - offsets[start] > LONGEST_STRAY
+                judged = min(after + 1, n) if is_known or is_end else start
+            else:
+                judged = last + 1
+            is_literal[start] = judged > start and _are_rows(n_complete, start, judged)
+            if not is_literal[start] and last < n:
+                after = last + 1
+            elif not is_literal[start] and not is_end:
+                break  # the row is incomplete
+        is_row[start] = True
+        start = after
+    first = np.flatnonzero(is_row)
+    ends = offsets[np.append(first, start)[1:]]
+    return Rows(data[: offsets[start]], first, ends, is_literal[first])
+
+
+def _is_open(line: str, dialect: Dialect) -> bool:
+    """Return True if a quote is open at the end of a row that begins with this line."""
+    cells = next(_read_rows([line, SENTINEL], dialect))[1]
+    return bool(cells) and cells[-1].endswith(SENTINEL)
 
 
 def _row_ends(data: bytes, dialect: Dialect) -> tuple[np.ndarray, np.ndarray]:
@@ -326,48 +325,53 @@ def _row_ends(data: bytes, dialect: Dialect) -> tuple[np.ndarray, np.ndarray]:
 def _slow_row_ends(data: bytes, dialect: Dialect) -> tuple[np.ndarray, np.ndarray]:
     """Return the same as `_row_ends` for any data, by parsing the rows."""
     end = max(data.rfind(b"\n"), data.rfind(b"\r", 0, len(data) - 1)) + 1  # a newline may follow
-    text = data[:end].decode("latin-1")
-    lines = list(io.StringIO(text, newline=""))
-    offsets = np.cumsum([0, *map(len, lines)])
+    offsets = _offsets(data[:end])
     if not dialect.is_quoted:
-        return offsets[1:], np.arange(len(lines))
+        return offsets[1:], np.arange(len(offsets) - 1)
     # The last row is the sentinel, or an incomplete row.
-    after = [end for end, _ in _read_rows([*lines, SENTINEL], dialect.delimiter)][:-1]
+    lines = chain(_lines(data[:end]), [SENTINEL])
+    after = [end for end, _ in _read_rows(lines, dialect)][:-1]
     return offsets[after], np.array([0, *after], np.int64)[:-1]
 
 
-def _take_header(rows: Rows, dialect: Dialect) -> tuple[list[str], int, bytes, Rows]:
+def _lines(data: bytes) -> Iterator[str]:
+    """Return the lines with their ends, with a character for each byte."""
+    return io.TextIOWrapper(io.BytesIO(data), "latin-1", newline="")
+
+
+def _offsets(data: bytes) -> np.ndarray:
+    """Return the offset of each line, and the number of bytes."""
+    return np.cumsum(np.fromiter(chain([0], map(len, _lines(data))), np.int64))
+
+
+def _take_header(rows: Rows, dialect: Dialect, name: str) -> tuple[list[str], int, bytes, Rows]:
     """Return the first row that is not blank, its last line, its bytes, and the other rows."""
-    for i, (start, end) in enumerate(rows.spans()):
-        row = rows.data[start:end]
-        text = row.decode("latin-1")  # one character for each byte
-        quoting = (
-            csv.QUOTE_MINIMAL if dialect.is_quoted and not rows.is_literal[i] else csv.QUOTE_NONE
-        )
-        cells = next(
-            _read_rows(io.StringIO(text, newline=""), dialect.delimiter, quoting), (0, [])
-        )[1]
+    for i, (start, end, is_literal) in enumerate(rows.each()):
+        cells = _cells(rows.data[start:end], dialect, is_literal)
+        n_lines = streams.n_lines(rows.data[:end])
+        if cells is None:
+            raise DocumentError(f"{name}:{n_lines}: a quote opened in the header is never closed.")
         if cells:
-            header = [cell.encode("latin-1").decode("utf-8", "replace").strip() for cell in cells]
-            n_lines = streams.n_lines(rows.data[:end])
             after = rows._replace(
                 data=rows.data[end:],
                 lines=rows.lines[i + 1 :] - n_lines,
                 ends=rows.ends[i + 1 :] - end,
-                is_literal=rows.is_literal[i + 1 :],
+                is_literal=None if rows.is_literal is None else rows.is_literal[i + 1 :],
                 size=None if rows.size is None else max(rows.size - end, 0),
             )
-            return header, n_lines, row[: rows.size], after
+            header = [value_text(cell).strip() for cell in cells]
+            return header, n_lines, rows.data[: rows.size][start:end], after
     return [], 0, b"", rows
 
 
 def _read_rows(
-    lines: Iterable[str], delimiter: str, quoting: int = csv.QUOTE_MINIMAL
+    lines: Iterable[str], dialect: Dialect, is_quoted: bool = True
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of lines up to the end of each row, and the row."""
-    reader = csv.reader(lines, delimiter=delimiter, quoting=quoting)
+    how: Any = {"quoting": csv.QUOTE_MINIMAL if is_quoted else csv.QUOTE_NONE}
+    reader = csv.reader(lines, delimiter=dialect.delimiter, **how)
     while True:
-        usual = csv.field_size_limit(2 * streams.LONGEST)  # of the whole process, restored below
+        usual = csv.field_size_limit(LONGEST_CELL)  # of the whole process, restored below
         try:
             cells = next(reader, None)
         finally:

@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from thresher.documents.columns import longest_document
+from thresher.documents.encodings import keeps_ascii, marked
 from thresher.documents.streams import Stream, compression_of_name, line_blocks, open_stream, packed
 from thresher.errors import DocumentError
 from thresher.files import replace_file
@@ -20,12 +22,20 @@ DIVISIBLE = ("csv", "tsv", "jsonl", "parquet", "fasttext", "lines")
 
 
 def divide_file(
-    path: str, format: str, numbers: Sequence[int], is_test: np.ndarray, targets: Sequence[str]
+    path: str,
+    format: str,
+    numbers: Sequence[int],
+    is_test: np.ndarray,
+    targets: Sequence[str],
+    *,
+    encoding: str | None = None,
+    max_document_mb: int | None = None,
 ) -> None:
     """Divide the records of a file between two others, each of which is written atomically.
 
     A record extends from the first line of its document to that of the next one, including blank
-    lines. Both files begin with the header.
+    lines. Both files begin with the header. They are in the encoding of the file, but in UTF-8 if
+    that is UTF-16 or UTF-32.
 
     Parameters
     ----------
@@ -37,14 +47,19 @@ def divide_file(
         Whether each document goes to the second file.
     targets : sequence of two str
         The files to write, compressed if their names end in .gz, .zst or .bz2.
+    encoding, max_document_mb : optional
+        As for `read_documents`.
     """
     status = Path(path).stat()
     with ExitStack() as stack:
         temporaries = [stack.enter_context(replace_file(target)) for target in targets]
-        with open_stream(path) as stream:
+        with open_stream(path, longest_document(max_document_mb)) as stream:
             if format == "parquet":
                 _divide_rows(stream, is_test, temporaries)
             else:
+                encoding = encoding or marked(stream.head)
+                if encoding is not None and not keeps_ascii(encoding):
+                    stream.convert(encoding)
                 is_table = format in ("csv", "tsv")
                 _divide_lines(stream, is_table, numbers, is_test, temporaries)
         now = Path(path).stat()

@@ -26,10 +26,19 @@ from thresher.documents.batch import (
 from thresher.documents.columns import Columns, Request
 from thresher.documents.encodings import check_encoding
 from thresher.documents.formats import FORMATS, MAIL, READERS
-from thresher.documents.labels import LONE_SURROGATES, labels_of, value_text
+from thresher.documents.labels import LONE_SURROGATES, is_missing, labels_of
 from thresher.documents.records import Opening
-from thresher.documents.streams import STDIN, format_of_name, format_of_stream, name_of, open_stream
+from thresher.documents.streams import (
+    HEADERS,
+    STDIN,
+    Stream,
+    format_of_name,
+    format_of_stream,
+    name_of,
+    open_stream,
+)
 from thresher.errors import DocumentError, ParameterError, counted, param, reason
+from thresher.limits import MOST_DOCUMENT_MB
 
 __all__ = [
     "FORMATS", "Batch", "Columns", "Documents", "column_to_list", "from_texts", "read_documents",
@@ -61,7 +70,7 @@ class Documents:
     encodings : dict
         The encodings that were recognized, by file; files in UTF-8 are not listed.
     notes : list of str
-        Sentences about what was assumed of encodings and quotes.
+        Sentences about what was assumed of formats, encodings and quotes.
     bytes_read, bytes_total : int or None
         The number of (compressed) bytes read and of all files; `bytes_total` is `None` if it is not
         known.
@@ -106,7 +115,7 @@ class Documents:
 
     def _batches(self, reading: Reading) -> Iterator[Batch]:
         for source in self._sources:
-            reading.position = int
+            reading.position, reading.original = int, bytes
             try:
                 for batch in source.read(reading):
                     if self.relabel is not None and batch.labels is not None:
@@ -151,6 +160,14 @@ class Documents:
         return self._bytes_done + self._reading.position()
 
     @property
+    def notes(self) -> list[str]:
+        return self._reading.notes()
+
+    def notes_with(self, show: Callable[[str], str]) -> list[str]:
+        """Return the notes; `show` formats the parameters in them."""
+        return self._reading.notes(show)
+
+    @property
     def columns_note(self) -> str:
         return "" if self.columns is None else str(self.columns)
 
@@ -162,7 +179,6 @@ class Documents:
     n_skipped: int = _from_reading("n_skipped")
     decoding_errors: int = _from_reading("decoding_errors")
     encodings: dict[str, str] = _from_reading("encodings")
-    notes: list[str] = _from_reading("notes")
 
 
 def read_documents(
@@ -199,7 +215,9 @@ def read_documents(
         The label column. By default the first with a usual name (label, labels, category,
         categories, topic, topics, class, target); `False` for none.
     format : str, default None
-        One of `FORMATS`. By default derived from the file name, or else from the first bytes.
+        One of `FORMATS`. By default derived from the file name, or else from the first bytes. Files
+        in folders are mail ("eml"), if most of those without a known suffix are, or plain texts
+        ("folder").
     label_separator : str, default None
         The separator of several labels in a string; "" for none. By default "|", ";" or ",", if at
         least half of the labels that it would give in the first batch also occur alone.
@@ -213,15 +231,17 @@ def read_documents(
         Columns to copy to `Batch.extra_columns`. If it is not None, even if empty, batches also
         list skipped documents in `Batch.skipped`, and may have no others.
     encoding : str, default None
-        The encoding of text files, such as "cp1252". By default UTF-8, UTF-16 with a byte order
-        mark, or recognized by the first bytes outside ASCII; see `Documents.encodings`.
+        The encoding of text files, such as "cp1252", and of mail that declares none. By default
+        UTF-8, UTF-16 with a byte order mark, or what the first bytes outside ASCII indicate; see
+        `Documents.encodings`.
     quoting : {"minimal", "none"}, default None
         Whether a quote at the beginning of a cell of a CSV or TSV file opens a quoted cell, or
-        quotes are ordinary characters. By default "minimal"; but if each line inside a quoted cell
-        of a TSV file is a complete row, its quote is an ordinary character.
+        quotes are ordinary characters. By default "minimal"; but in a TSV file, a quote that opens
+        a cell of several lines is an ordinary character if the first, the last and most of these
+        lines are complete rows.
     max_document_mb : int, default None
         The largest size of a document, line or row in megabytes, also after decompression; 128 by
-        default. A compressed Parquet file may have eight times as much.
+        default, and 1,024 at most. A compressed Parquet file may have eight times as much.
 
     Examples
     --------
@@ -253,7 +273,7 @@ def from_texts(
     Parameters
     ----------
     texts : iterable of str
-        The text of each document.
+        The text of each document; a missing one (None or NaN) is an empty text.
     labels : iterable, default None
         The labels of each document: a list of labels, a single label, or `None`.
     batch_size : int, default None
@@ -288,7 +308,9 @@ def _read_texts(texts: list[str], labels: list[Any] | None, reading: Reading) ->
     start, n_characters = 0, 0
     for end, text in enumerate(texts, 1):
         if not isinstance(text, str):
-            reading.refuse(f"document {end}", NOT_A_TEXT.format(type(text).__name__))
+            if not is_missing(text):
+                reading.refuse(f"document {end}", NOT_A_TEXT.format(type(text).__name__))
+            texts[end - 1] = text = ""
         if not text.isascii() and LONE_SURROGATES.search(text):
             reading.decoding_errors += 1
         n_characters += len(text)
@@ -299,12 +321,13 @@ def _read_texts(texts: list[str], labels: list[Any] | None, reading: Reading) ->
             start, n_characters = end, 0
 
 
-def _label_lists(labels: list[Any], n_before: int, reading: Reading) -> list[list[str]]:
+def _label_lists(labels: list[Any], n_before: int, reading: Reading) -> list[list[Any]]:
     """Return the labels of each document; a string is a single label."""
     lists = []
     for number, value in enumerate(labels, n_before + 1):
         try:
-            lists.append(labels_of([value] if isinstance(value, str) else value, None))
+            labels_of_document = [value] if isinstance(value, str) else value
+            lists.append(labels_of(labels_of_document, None, keep_numbers=True))
         except DocumentError as error:
             reading.refuse(f"document {number}", f'"labels": {error}')
     return lists
@@ -319,13 +342,8 @@ def column_to_list(source: Any) -> Any:
         if hasattr(source, name) and not hasattr(source, "columns"):
             values = getattr(source, name)()
             is_list = isinstance(values, list)  # not so for an array without dimensions
-            return ["" if _is_missing(value) else value for value in values] if is_list else values
+            return ["" if is_missing(value) else value for value in values] if is_list else values
     return source
-
-
-def _is_missing(value: Any) -> bool:
-    is_given = isinstance(value, str | bytes | list | tuple | dict)
-    return not is_given and value_text(value) == ""
 
 
 def _sources(source: Any, format: str | None) -> list[Source]:
@@ -375,13 +393,8 @@ def _file_source(path: str, format: str | None) -> Source:
 def _read_file(path: str, format: str | None, reading: Reading) -> Iterator[Batch]:
     request = reading.request
     with open_stream(path, request.longest) as stream:
-        reading.position = lambda: stream.position
-        name = format or format_of_name(path)
-        if name is None:
-            is_mail_file = reading.was_mail and path != STDIN
-            name = (
-                "eml" if is_mail_file else format_of_stream(stream, request.encoding, request.named)
-            )
+        reading.position, reading.original = lambda: stream.position, lambda x: stream.original(x)
+        name = format or format_of_name(path) or _recognized(stream, reading)
         kind = READERS[name]
         if kind.is_text and name not in MAIL:
             stream.convert(request.encoding, partial(reading.assume, stream.name))
@@ -389,6 +402,15 @@ def _read_file(path: str, format: str | None, reading: Reading) -> Iterator[Batc
             raise DocumentError(f"{stream.name}: {what}.")
         read = getattr(import_module(f"thresher.documents.{kind.module}"), kind.function)
         yield from read(stream, reading)
+
+
+def _recognized(stream: Stream, reading: Reading) -> str:
+    """Return the format of a file by its first bytes; mail also by the format of training."""
+    request = reading.request
+    name = format_of_stream(stream, request.encoding, request.named)
+    if name == "lines" and reading.layout == "eml" and HEADERS.match(stream.head):
+        return "eml"
+    return "lines" if name == "eml" and reading.layout == "folder" else name
 
 
 def _check(request: Request) -> None:
@@ -410,7 +432,8 @@ def _check(request: Request) -> None:
         raise ParameterError(
             f'{param("quoting")} is {request.quoting!r}; it must be "minimal" or "none".'
         )
-    if request.max_document_mb is not None and request.max_document_mb < 1:
+    if request.max_document_mb is not None and not 1 <= request.max_document_mb <= MOST_DOCUMENT_MB:
         raise ParameterError(
-            f"{param('max_document_mb')} is {request.max_document_mb}; it must be at least 1."
+            f"{param('max_document_mb')} is {request.max_document_mb}; it must be between 1 and "
+            f"{MOST_DOCUMENT_MB}."
         )

@@ -13,9 +13,13 @@ from collections.abc import Callable
 
 from thresher.errors import ParameterError, param
 
-__all__ = ["BYTE_ORDER_MARK", "UTF8", "Converter", "check_encoding", "encoding_of", "marked"]
+__all__ = [
+    "BYTE_ORDER_MARK", "REPLACED", "UTF8", "Converter", "check_encoding", "encoding_of",
+    "keeps_ascii", "marked", "ordered",
+]  # fmt: skip
 
 UTF8, WESTERN = "utf-8", "cp1252"
+REPLACED = "thresher.replaced"  # an error handler for decoding
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # UTF-32 first, because its mark begins with that of UTF-16.
 MARKS = {
@@ -24,20 +28,30 @@ MARKS = {
 }  # fmt: skip
 SAMPLE = 1 << 16  # bytes from which the encoding is recognized, from the first one outside ASCII
 CONTEXT = 1 << 10  # bytes before it
-VALID_PER_INVALID = 0.5  # characters of valid UTF-8 for each invalid byte, in damaged UTF-8
+VALID_PER_INVALID = 0.5  # valid runs of bytes outside ASCII for each invalid one, in damaged UTF-8
+FEWEST_BYTES = 12  # outside ASCII, from which charset-normalizer recognizes anything
+LONGEST_RUN = 1.5  # successive bytes outside ASCII on average, in Western European text
+# The candidates of charset-normalizer: with fewer, short texts are recognized more often.
 OTHERS = ["cp1251", "koi8_r", "cp1253", "cp1255", "cp1256", "shift_jis", "euc_jp", "gb18030",
           "big5", "euc_kr"]  # fmt: skip
 
-_LONE = re.compile("[\ud800-\udfff]")
+BYTES_FOR_ALL = b"\xff\xfe\0\0"  # includes the byte order mark of UTF-16 and UTF-32
+UNORDERED = ("utf-16", "utf-32")  # the order of bytes is given by a byte order mark
+
+_STRANGE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # surrogates that do not stand for bytes
+_escape = codecs.lookup_error("surrogateescape")
 
 
-def _replaced(error: UnicodeError) -> tuple[str, int]:
-    """Decode bytes as a lone surrogate, which readers count and replace."""
+def _replaced(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Decode bytes as lone surrogates, which readers count and replace."""
     assert isinstance(error, UnicodeDecodeError)
-    return "\udcff", error.end
+    try:
+        return _escape(error)
+    except UnicodeDecodeError:  # an ASCII byte, such as half of a character in UTF-16
+        return "\udcff", error.end
 
 
-codecs.register_error("thresher.replaced", _replaced)
+codecs.register_error(REPLACED, _replaced)
 
 
 def check_encoding(encoding: str | None) -> None:
@@ -45,14 +59,20 @@ def check_encoding(encoding: str | None) -> None:
     if encoding is None:
         return
     try:
-        "".encode(encoding)
-    except (LookupError, ValueError, TypeError):
+        _decoder(encoding).decode(BYTES_FOR_ALL, final=True)
+    except (LookupError, ValueError, TypeError, AssertionError):
         shown = str(encoding)[:40]
         raise ParameterError(
-            f"{param('encoding')} is {shown!r}, which is not an encoding known to Python; usual ones "
-            "are utf-8, cp1252 (Western Europe), cp1250 (Central Europe), cp1251 (Cyrillic), "
+            f"{param('encoding')} is {shown!r}, which is no encoding of text known to Python; "
+            "usual are utf-8, cp1252 (Western Europe), cp1250 (Central Europe), cp1251 (Cyrillic), "
             "utf-16, shift_jis and gb18030."
         ) from None
+
+
+def ordered(encoding: str, head: bytes) -> str:
+    """Return the encoding; with the usual order of bytes if it is UTF-16 without a mark of it."""
+    name = codecs.lookup(encoding).name
+    return f"{name}-le" if name in UNORDERED and marked(head) is None else name
 
 
 def marked(head: bytes) -> str | None:
@@ -68,23 +88,40 @@ def encoding_of(data: bytes) -> str:
     >>> [encoding_of("Stra\\u00dfe, M\\u00f6bel".encode(name)) for name in ("utf-8", "latin-1")]
     ['utf-8', 'cp1252']
     """
-    decoder = codecs.getincrementaldecoder(UTF8)("surrogateescape")
-    text = decoder.decode(data)
-    n_invalid = len(_LONE.findall(text))
-    n_high = sum(map(len, re.findall(rb"[\x80-\xff]+", data)))
-    n_valid = len(re.findall("[^\0-\x7f]", text)) - n_invalid
-    if not n_invalid or n_valid >= VALID_PER_INVALID * n_invalid:
+    if _is_utf8(data):
         return UTF8
-    if n_high > len(re.findall(rb"[A-Za-z]", data)):
+    runs = re.findall(rb"[\x80-\xff]+", data)
+    n_valid = sum(map(_is_utf8, runs))
+    if n_valid >= VALID_PER_INVALID * (len(runs) - n_valid):
+        return UTF8
+    n_high = sum(map(len, runs))
+    n_letters = len(re.findall(rb"[A-Za-z]", data))
+    is_other = n_high > n_letters or n_high > LONGEST_RUN * len(runs)
+    if is_other and n_high >= FEWEST_BYTES:
         from charset_normalizer import from_bytes
 
         best = from_bytes(data, cp_isolation=OTHERS).best()
-        return UTF8 if best is None else best.encoding
-    try:
-        data.decode(WESTERN)
-    except UnicodeDecodeError:  # five bytes have no character in it
-        return UTF8
+        if best is not None:
+            return best.encoding
     return WESTERN
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _decoder(encoding: str) -> codecs.IncrementalDecoder:
+    "".encode(encoding)  # raises an error for encodings of other things than text
+    return codecs.getincrementaldecoder(encoding)(REPLACED)
+
+
+def keeps_ascii(encoding: str) -> bool:
+    """Return True if ASCII characters are the same bytes in this encoding."""
+    return "a\n".encode(encoding) == b"a\n"
 
 
 class Converter:
@@ -108,6 +145,7 @@ class Converter:
     ) -> None:
         self._read, self._assume = read, assume
         self._is_known = False
+        self.encoding: str | None = None  # None until it is known, and for UTF-8
         self._decoder: codecs.IncrementalDecoder | None = None
         self._before = b""
         if encoding is not None:
@@ -119,12 +157,19 @@ class Converter:
             data = self._read(size)
             if not self._is_known and not data.isascii():
                 data = self._recognize(data)
-            self._before = b"" if self._is_known else data[-CONTEXT:]
+            if not self._is_known:
+                self._before = (self._before + data)[-CONTEXT:]
             if self._decoder is None:
                 return data
             text = self._decoder.decode(data, final=not data)
             if text or not data:
-                return text.encode(UTF8, "surrogateescape")
+                return _STRANGE.sub("\udcff", text).encode(UTF8, "surrogateescape")
+
+    def original(self, data: bytes) -> bytes:
+        """Return data of the converted text as it was, unless that is UTF-16 or the like."""
+        if self.encoding is None or not keeps_ascii(self.encoding):
+            return data
+        return data.decode(UTF8, "surrogateescape").encode(self.encoding, "surrogateescape")
 
     def _recognize(self, data: bytes) -> bytes:
         """Choose the encoding by a sample that does not depend on the size of the pieces read."""
@@ -136,7 +181,13 @@ class Converter:
             n_missing -= len(piece)
         data = b"".join(pieces)
         before = (self._before + data[:start])[-CONTEXT:]
-        encoding = encoding_of(before + data[start : start + SAMPLE])
+        sample = data[start : start + SAMPLE]
+        if len(sample) == SAMPLE:  # not to be cut within a character of several bytes
+            sample = (
+                sample[: max(map(sample.rfind, (b" ", b"\n"))) + 1]
+                or sample[: codecs.utf_8_decode(sample, "ignore")[1]]
+            )
+        encoding = encoding_of(before + sample)
         if encoding != UTF8:
             self._assume(encoding)
         self._use(encoding)
@@ -145,4 +196,4 @@ class Converter:
     def _use(self, encoding: str) -> None:
         self._is_known = True
         if codecs.lookup(encoding).name != UTF8:
-            self._decoder = codecs.getincrementaldecoder(encoding)("thresher.replaced")
+            self.encoding, self._decoder = encoding, _decoder(encoding)

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from thresher.documents import mail
@@ -14,7 +13,9 @@ from thresher.documents.batch import Batch, Reading, Record, Source
 from thresher.documents.columns import Columns
 from thresher.documents.formats import MAIL, READERS
 from thresher.documents.streams import format_of_name, is_mail, open_stream
-from thresher.errors import DocumentError, reason
+from thresher.errors import DocumentError, param, reason
+
+PLAIN: Any = (["text"], ("text",))  # the columns of plain texts, and which are usual
 
 
 class Entry(NamedTuple):
@@ -23,9 +24,10 @@ class Entry(NamedTuple):
     path: str
     category: str | None
 
-    def kind(self, format: str | None) -> str | None:
-        """Return the format of the file by its name, or "eml" if that is the given format."""
-        return "eml" if format == "eml" else format_of_name(self.path)
+    @property
+    def kind(self) -> str | None:
+        """The format of the file by its name, or `None`."""
+        return format_of_name(self.path)
 
 
 def list_folder(folder: str) -> list[Entry]:
@@ -51,7 +53,7 @@ def _stop(error: OSError) -> None:
 
 def is_tables(entries: list[Entry]) -> bool:
     """Return True if the files are tables rather than documents."""
-    return all(entry.category is None and _holds_many(entry.kind(None)) for entry in entries)
+    return all(entry.category is None and _holds_many(entry.kind) for entry in entries)
 
 
 def _holds_many(kind: str | None) -> bool:
@@ -64,9 +66,10 @@ def folder_source(folder: str, entries: list[Entry], format: str | None) -> Sour
     note = "each file is a document; " + ("its folder is the label" * has_categories or "no labels")
 
     def read(reading: Reading) -> Iterator[Batch]:
-        headers = _mail_columns(entries, format, reading)
-        available = (headers, mail.USUAL) if headers else ()
-        columns = reading.set_columns(folder, note, has_categories, *available)
+        messages, others_are_mail = _mail_in(folder, entries, reading)
+        available, usual = (mail.headers_of(messages, reading), mail.USUAL) if messages else PLAIN
+        layout = "eml" if others_are_mail else reading.layout
+        columns = reading.set_columns(folder, note, has_categories, available, usual, layout)
 
         def records() -> Iterator[Record]:
             done = 0
@@ -76,7 +79,8 @@ def folder_source(folder: str, entries: list[Entry], format: str | None) -> Sour
                     yield reading.skip(entry.path, "the file stands in no category's folder")
                     continue
                 try:
-                    yield from _records(entry, entry.kind(format), columns, reading)
+                    kind = "eml" if others_are_mail and entry.kind is None else entry.kind
+                    yield from _records(entry, "eml" if format == "eml" else kind, columns, reading)
                     done += os.path.getsize(entry.path)
                 except OSError as error:
                     yield reading.refuse(entry.path, f"the file cannot be read ({reason(error)})")
@@ -87,22 +91,31 @@ def folder_source(folder: str, entries: list[Entry], format: str | None) -> Sour
     return Source(folder, read, size)
 
 
-def _mail_columns(entries: list[Entry], format: str | None, reading: Reading) -> list[str]:
-    """Return the columns of mail; none if no file is mail.
+def _mail_in(folder: str, entries: list[Entry], reading: Reading) -> tuple[list[bytes], bool]:
+    """Return the beginnings of some mails, and whether files without a known suffix are mail.
 
-    Files are mail by their names, by the format that a model was trained on, or if most of a
-    sample of the files without a known suffix are mail by their content.
+    They are mail if the user or the model says so, or if most files of a sample are.
     """
-    named = [entry for entry in entries if entry.kind(format) in MAIL]
-    unnamed = [entry for entry in entries if entry.kind(format) is None]
-    step = -(-len(unnamed) // mail.SAMPLE) or 1
-    messages, n_recognized = [], 0
-    for entry in (*named[: mail.SAMPLE], *unnamed[::step]):
-        with suppress(OSError, DocumentError), open_stream(entry.path) as stream:
-            messages.append(stream.head)
-            n_recognized += entry.kind(format) is None and is_mail(stream.head)
-    is_mail_folder = named or reading.was_mail or 2 * n_recognized > len(unnamed[::step])
-    return mail.headers_of(messages, reading) if is_mail_folder else []
+    named = [entry for entry in entries if entry.kind in MAIL or reading.request.format == "eml"]
+    unnamed = [entry for entry in entries if entry.kind is None and os.path.isfile(entry.path)]
+    sample = _beginnings(unnamed[:: -(-len(unnamed) // mail.SAMPLE) or 1])
+    others_are_mail = reading.layout == "eml"
+    if reading.layout is None and 2 * sum(map(is_mail, sample)) > len(sample):
+        others_are_mail = True
+        as_they_are = param("format", "folder")
+        reading.remark(f"{folder}: the files are read as mail ({as_they_are}: as plain text)")
+    return _beginnings(named[: mail.SAMPLE]) + sample * others_are_mail, others_are_mail
+
+
+def _beginnings(entries: list[Entry]) -> list[bytes]:
+    """Return the first bytes of each file that can be read."""
+    heads = []
+    for entry in entries:
+        with suppress(OSError, DocumentError):
+            if os.path.isfile(entry.path):
+                with open_stream(entry.path) as stream:
+                    heads.append(stream.head)
+    return heads
 
 
 def _records(
@@ -111,11 +124,12 @@ def _records(
     """Yield the documents of a file."""
     labels = [] if entry.category is None else [entry.category]
     n, names = len(columns.text), (*columns.text, *reading.keep)
+    decode = partial(mail.decoder, reading)
 
     def record(location: str, data: bytes) -> Record:
         try:
             if kind in MAIL:
-                values: Sequence[Any] = mail.message_texts(data, names)
+                values: Sequence[Any] = mail.message_texts(data, names, decode(location))
             else:
                 text = data.decode("utf-8", "surrogateescape")
                 # A plain file beside mail has a body and no headers.
@@ -135,12 +149,6 @@ def _records(
         return
     request = reading.request
     with open_stream(entry.path, request.longest) as stream:
-        if (
-            kind is None
-            and columns.text != ("text",)
-            and (reading.was_mail or is_mail(stream.head))
-        ):
-            kind = "eml"
         if kind not in MAIL:
             stream.convert(request.encoding, partial(reading.assume, entry.path))
         if what := stream.why_not_text():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -38,35 +39,78 @@ def value_text(value: Any) -> str:
     return "" if text in ("<NA>", "NaT") else text
 
 
-def labels_of(value: Any, separator: str | None) -> list[str]:
-    """Return the distinct labels of a document in their order; a set is sorted."""
+def is_missing(value: Any) -> bool:
+    """Return True for values that stand for nothing, such as None and NaN; not for ""."""
+    is_given = isinstance(value, (str, bytes, dict, *MANY))
+    return not is_given and value_text(value) == ""
+
+
+def are_numbers(labels: Iterable[Any]) -> bool:
+    """Return True if all labels are whole numbers, or all true or false, apart from missing ones.
+
+    Examples
+    --------
+    >>> are_numbers([1, None, 2.0]), are_numbers([1, True]), are_numbers([0.5]), are_numbers(["1"])
+    (True, False, False, False)
+    """
+    kinds = set()
+    for label in labels:
+        for value in label if isinstance(label, MANY) else [label]:
+            if isinstance(value, (dict, *MANY)):
+                return False
+            if not is_missing(value):
+                kinds.add(type(_number_or_text(value)))
+    return kinds in ({int}, {bool})
+
+
+def _number_or_text(value: Any) -> Any:
+    """Return a whole number or a truth value in Python's type, anything else as text."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    return value if isinstance(value, int) else value_text(value).strip()
+
+
+def _text(value: Any) -> str:
+    return value_text(value).strip()
+
+
+def labels_of(value: Any, separator: str | None, keep_numbers: bool = False) -> list[Any]:
+    """Return the distinct labels of a document in their order; a set is sorted.
+
+    Labels are texts; numbers stay numbers if `keep_numbers` is true.
+    """
+    convert = _number_or_text if keep_numbers else _text
     if isinstance(value, str):
-        labels: Iterable[str] = split_cell(value_text(value), separator)
+        labels: Iterable[Any] = split_cell(value_text(value), separator)
     elif isinstance(value, MANY):
-        labels = (value_text(item).strip() for item in value)
+        labels = map(convert, value)
         if isinstance(value, set | frozenset):
             labels = sorted(labels)
     else:
-        labels = (value_text(value).strip(),)
-    return [label for label in dict.fromkeys(labels) if label]
+        labels = (convert(value),)
+    return [label for label in dict.fromkeys(labels) if label != ""]
 
 
-def labels_of_array(array: pa.Array, separator: str | None) -> list[list[str]]:
+def labels_of_array(
+    array: pa.Array, separator: str | None, keep_numbers: bool = False
+) -> list[list[Any]]:
     """Return the labels of each document from an Arrow array of texts, numbers or lists of them."""
     array = decoded(array)
     if is_list(array.type):
-        return _labels_of_lists(array)
+        return _labels_of_lists(array, _number_or_text if keep_numbers else _text)
     values, numbers = _distinct(array)
-    split = [labels_of(value, separator) for value in values]
+    split = [labels_of(value, separator, keep_numbers) for value in values]
     split.append([])  # at index -1, for null
     return [split[i][:] for i in numbers.tolist()]
 
 
-def _labels_of_lists(array: pa.Array) -> list[list[str]]:
+def _labels_of_lists(array: pa.Array, convert: Callable[[Any], Any]) -> list[list[Any]]:
     import pyarrow.compute as pc
 
     values, numbers = _distinct(array.flatten())
-    names = [value_text(value).strip() for value in values]
+    names = list(map(convert, values))
     names.append("")
     flat = [names[i] for i in numbers.tolist()]
     lengths = _filled(pc.list_value_length(array), 0)
@@ -75,7 +119,7 @@ def _labels_of_lists(array: pa.Array) -> list[list[str]]:
     # Checking all labels at once for blank and repeated ones is faster than checking each list.
     keys = np.sort(np.repeat(np.arange(len(lists)), lengths) * len(names) + numbers)
     if "" in flat or len(set(names)) < len(names) or (np.diff(keys) == 0).any():
-        lists = [[name for name in dict.fromkeys(names_) if name] for names_ in lists]
+        lists = [[name for name in dict.fromkeys(names_) if name != ""] for names_ in lists]
     return lists
 
 
@@ -126,9 +170,20 @@ def _distinct(array: pa.Array) -> tuple[list[Any], np.ndarray]:
     if is_text(array.type):
         array = array.cast(pa.large_binary())  # so that text that is not UTF-8 can be repaired
     encoded = array.dictionary_encode()
-    values = encoded.dictionary.to_pylist()
+    values = _values(encoded.dictionary)
     values = [value_text(v) if isinstance(v, bytes) else v for v in values]
     return values, _filled(encoded.indices, -1)
+
+
+def _values(array: pa.Array) -> list[Any]:
+    """Return values as Python's, or as numbers if Python has no such dates or durations."""
+    try:
+        return list(array.to_pylist())
+    except (ValueError, OverflowError, ImportError):
+        for kind in (pa.int64(), pa.int32(), pa.string()):
+            with suppress(pa.ArrowException):
+                return list(map(str, array.cast(kind).to_pylist()))
+        raise DocumentError(f"labels of type {array.type} cannot be converted to text") from None
 
 
 def _filled(numbers: pa.Array, missing: int) -> np.ndarray:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from email import message_from_bytes
+from email._policybase import Compat32
 from email.errors import HeaderParseError
 from email.header import decode_header
 from email.message import Message
+from functools import partial
 from html import unescape
 from itertools import chain, islice
 
 from thresher.documents.batch import Batch, Reading, Record
-from thresher.documents.encodings import encoding_of
+from thresher.documents.encodings import REPLACED, UTF8, check_encoding, encoding_of
 from thresher.documents.formats import READERS
 from thresher.documents.streams import Stream, line_blocks
 from thresher.errors import DocumentError, reason
@@ -25,18 +27,34 @@ ENVELOPE = re.compile(READERS["mbox"].opening)  # the line that begins a message
 QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)  # written for lines that began with "From "
 SILENT_TAGS = {"script", "style", "title", "template"}  # with what is inside them
 INLINE_TAGS = {"a", "abbr", "b", "big", "em", "font", "i", "small", "span", "strong", "u"}
-# Comments, declarations and tags. Quantifiers are possessive and the end of the text closes whatever
-# is open, so that no character is read twice.
+# Comments, declarations and tags. Quantifiers are possessive and the end of the text closes what is
+# open, so that no character is read twice.
 MARKUP = re.compile(
     r"""<!--(?:-?>|(?:[^-]++|-(?!-!?>))*+(?:--!?>|\Z))
     | <[!?][^>]*+(?:>|\Z)
-    | </?(?P<tag>[a-zA-Z][^\s/>]*+)(?:[^>"'=]++|=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?+|["'])*+(?:>|\Z)
+    | </?(?P<tag>[a-zA-Z][^\s/>]*+)
+      (?:[^>"'=]++ | =\s*+(?:"[^"]*+(?:"|\Z) | '[^']*+(?:'|\Z))?+ | ["'])*+ (?:>|\Z)
     | </[^>]*+(?:>|\Z)""",
     re.VERBOSE,
 )
 CLOSING = {tag: re.compile(rf"</{tag}\b[^>]*+(?:>|\Z)", re.IGNORECASE) for tag in SILENT_TAGS}
+LONG_NUMBER = re.compile(r"&#[0-9]{8,};?")  # of no character; Python would refuse to convert it
+LONGEST_HEADER = 1 << 13  # characters; Python's time to read a header grows with its square
 # Exceptions of the standard library's parser for invalid mail.
 PARSER_ERRORS = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+Decode = Callable[[bytes, str | None], str]
+
+
+class _Policy(Compat32):
+    """The usual policy, except that long headers are cut off."""
+
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        name, value = super().header_source_parse(sourcelines)
+        return name, value[:LONGEST_HEADER]
+
+
+parse_message = partial(message_from_bytes, policy=_Policy())
 
 
 def read_mbox(
@@ -53,7 +71,9 @@ def read_mbox(
     def records() -> Iterator[Record]:
         for location, data in chain(first, messages):
             try:
-                record = Record.of(columns, message_texts(data, names), location)
+                record = Record.of(
+                    columns, message_texts(data, names, decoder(reading, location)), location
+                )
             except DocumentError as error:
                 record = reading.refuse(location, str(error))
             yield record
@@ -72,17 +92,36 @@ def headers_of(messages: Iterable[bytes], reading: Reading) -> list[str]:
     names = dict.fromkeys(USUAL)
     for data in messages:
         with suppress(*PARSER_ERRORS):  # reported when the message is read
-            names.update(dict.fromkeys(name.lower() for name in message_from_bytes(data)))
+            names.update(dict.fromkeys(name.lower() for name in parse_message(data)))
     spelled = {name.lower(): name for name in reading.request.named}
     return [spelled.get(name, name) for name in names]
 
 
-def message_texts(data: bytes, names: Sequence[str]) -> tuple[str, ...]:
+def decoder(reading: Reading, location: str) -> Decode:
+    """Return the function that decodes data in the declared encoding, or as it is recognized.
+
+    Invalid bytes become lone surrogates.
+    """
+
+    def decode(data: bytes, charset: str | None) -> str:
+        with suppress(LookupError, ValueError):
+            check_encoding(charset)  # refuses punycode, which takes quadratic time
+            return data.decode(charset or "ascii")
+        encoding = reading.request.encoding or encoding_of(data)
+        if encoding not in (UTF8, reading.request.encoding):
+            reading.assume(location, encoding)
+        return data.decode(encoding, REPLACED)
+
+    return decode
+
+
+def message_texts(data: bytes, names: Sequence[str], decode: Decode) -> tuple[str, ...]:
     """Return the named fields of a message, or raise `DocumentError`."""
     try:
-        message = message_from_bytes(data)
+        message = parse_message(data)
         return tuple(
-            _body(message) if name.lower() == "body" else _header(message, name) for name in names
+            _body(message, decode) if name.lower() == "body" else _header(message, name, decode)
+            for name in names
         )
     except PARSER_ERRORS as error:
         raise DocumentError(f"the message cannot be parsed ({reason(error)})") from None
@@ -115,22 +154,22 @@ def mailbox_messages(stream: Stream) -> Iterator[tuple[str, bytes]]:
         yield f"{stream.name}:{start}", QUOTED_FROM.sub(rb"\1", b"".join(lines))
 
 
-def _header(message: Message, name: str) -> str:
-    values = (_decoded_header(value) for value in message.get_all(name, []))
+def _header(message: Message, name: str, decode: Decode) -> str:
+    values = (_decoded_header(value, decode) for value in message.get_all(name, []))
     return " ".join(value.replace("\n", " ").strip() for value in values)
 
 
-def _decoded_header(value: str) -> str:
+def _decoded_header(value: str, decode: Decode) -> str:
     try:
         chunks = decode_header(value)
     except HeaderParseError:
         return str(value)
     return "".join(
-        _decode(chunk, charset) if isinstance(chunk, bytes) else chunk for chunk, charset in chunks
+        decode(chunk, charset) if isinstance(chunk, bytes) else chunk for chunk, charset in chunks
     )
 
 
-def _body(message: Message) -> str:
+def _body(message: Message, decode: Decode) -> str:
     """Return the plain text of a message, or else its HTML without tags."""
     texts: dict[str, list[str]] = {"text/plain": [], "text/html": []}
     for section in message.walk():
@@ -138,20 +177,12 @@ def _body(message: Message) -> str:
             continue
         if section.get_content_type() in texts:
             data = section.get_payload(decode=True)
-            text = _decode(data, section.get_content_charset()) if isinstance(data, bytes) else ""
+            text = decode(data, section.get_content_charset()) if isinstance(data, bytes) else ""
             texts[section.get_content_type()].append(text)
     plain, marked_up = texts.values()
     if any(text.strip() for text in plain) or not marked_up:
         return "\n".join(plain)
     return "\n".join(map(strip_html, marked_up))
-
-
-def _decode(data: bytes, charset: str | None) -> str:
-    """Return data decoded as declared, or as recognized, with lone surrogates for invalid bytes."""
-    try:
-        return data.decode(charset or "ascii")
-    except (LookupError, ValueError):
-        return data.decode(encoding_of(data), "surrogateescape")
 
 
 def strip_html(html: str) -> str:
@@ -165,19 +196,21 @@ def strip_html(html: str) -> str:
     'Wheat up& oil\\ndown'
     """
     texts: list[str] = []
+    unclosed: set[str] = set()  # tags that are not closed from here on
     end = 0
     while match := MARKUP.search(html, end):
         texts.append(html[end : match.start()])
         end, tag = match.end(), (match["tag"] or "").lower()
-        if tag not in INLINE_TAGS:
-            texts.append("\n" if tag else "")
-        if tag in SILENT_TAGS:
-            closing = CLOSING[tag].search(html, end)
-            if closing:
+        if tag and tag not in INLINE_TAGS:
+            texts.append("\n")
+        if tag in SILENT_TAGS and tag not in unclosed and not match[0].startswith("</"):
+            if closing := CLOSING[tag].search(html, end):
                 end = closing.end()
             elif tag in ("script", "style"):
                 end = len(html)
-            texts.append("\n")
+            else:
+                unclosed.add(tag)
     texts.append(html[end:])
-    lines = (" ".join(line.split()) for line in unescape("".join(texts)).split("\n"))
+    text = unescape(LONG_NUMBER.sub("\N{REPLACEMENT CHARACTER}", "".join(texts)))
+    lines = (" ".join(line.split()) for line in text.split("\n"))
     return "\n".join(line for line in lines if line)

@@ -145,7 +145,7 @@ class RecordWriter:
         records = batch.records
         assert isinstance(records, Records)
         if values is None or self._field is None:
-            self._lines.write(records.take(chosen))
+            self._lines.write(batch.original(records.take(chosen)))
             return
         each, words = records.each(), values.astype(str).tolist()  # shortest exact form
         if self._is_json:
@@ -154,7 +154,7 @@ class RecordWriter:
             added = [_with_key(line, key, word) for line, word in zip(each, words, strict=True)]
         else:
             added = list(map(self._with_cell, each, words))
-        self._lines.write(b"".join(added))
+        self._lines.write(batch.original(b"".join(added)))
 
     def close(self) -> None:
         """Do nothing; everything has been written."""

@@ -15,9 +15,10 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from thresher.documents.columns import TEXT_NAMES
-from thresher.documents.encodings import BYTE_ORDER_MARK, Converter, marked
+from thresher.documents.encodings import BYTE_ORDER_MARK, Converter, check_encoding, marked, ordered
 from thresher.documents.formats import READERS
 from thresher.errors import DocumentError, param
+from thresher.limits import MOST_DOCUMENT_MB
 
 BLOCK = 1 << 20  # bytes read at a time: fast with pyarrow, and little memory
 DELIMITERS = ",;\t|"  # of tables, the most frequent first
@@ -55,7 +56,8 @@ class Stream:
         self._bytes: BinaryIO = self._raw  # type: ignore[assignment]
         if self._codec is not None:
             self._bytes = pa.CompressedInputStream(pa.PythonFile(self._raw, mode="r"), self._codec)
-        self._source = self._bytes.read
+        self._source: Callable[[int], bytes] = self._bytes.read
+        self.original: Callable[[bytes], bytes] = bytes  # of data, before `convert`
         self._begin()
 
     def _begin(self) -> None:
@@ -79,9 +81,12 @@ class Stream:
         """
         if self.mark:
             return  # of UTF-8
-        if encoding is None and (encoding := marked(self.head)):
+        if encoding is not None:
+            encoding = ordered(encoding, self.head)
+        elif encoding := marked(self.head):
             assume(encoding)
-        self._source = Converter(_after(self.head, self._source), encoding, assume).read
+        converter = Converter(_after(self.head, self._source), encoding, assume)
+        self._source, self.original = converter.read, converter.original
         self._begin()
 
     @property
@@ -123,9 +128,10 @@ class Stream:
     def too_long(self, what: str, line: int | None = None) -> DocumentError:
         """Return an error about something that is larger than the limit."""
         location = self.name if line is None else f"{self.name}:{line}"
-        raised = param("max_document_mb", 2 * math.ceil(self.longest / 2**20))
+        larger = min(2 * math.ceil(self.longest / 2**20), MOST_DOCUMENT_MB)
         return DocumentError(
-            f"{location}: {what}; if it is not damaged, raise the limit ({raised})."
+            f"{location}: {what}; if it is not damaged, raise the limit "
+            f"({param('max_document_mb', larger)}), or cut or decompress it first."
         )
 
     def why_not_text(self) -> str | None:
@@ -200,15 +206,15 @@ def name_of(path: str) -> str:
 def line_blocks(stream: Stream) -> Iterator[bytes]:
     """Yield the bytes in blocks of complete lines: about `BLOCK` bytes, or one long line."""
     pieces: list[bytes] = []
+    n_bytes = 0  # of the pieces
     while chunk := stream.read(BLOCK):
         if end := chunk.rfind(b"\n") + 1:
             yield b"".join((*pieces, memoryview(chunk)[:end]))
-            pieces = []
+            pieces, n_bytes = [], 0
         pieces.append(chunk[end:])
-        if sum(map(len, pieces)) > stream.longest:
-            raise stream.too_long(
-                f"has a line of more than {stream.longest} bytes; cut it, or give the format"
-            )
+        n_bytes += len(pieces[-1])
+        if n_bytes > stream.longest:
+            raise stream.too_long(f"has a line of more than {stream.longest} bytes")
     if rest := b"".join(pieces):
         yield rest
 
@@ -242,19 +248,22 @@ def packed(file: BinaryIO, codec: str | None) -> AbstractContextManager[Any]:
     return nullcontext(file) if codec is None else pa.CompressedOutputStream(file, codec)
 
 
-def format_of_file(path: str, requested: Sequence[str]) -> str:
+def format_of_file(path: str, requested: Sequence[str], encoding: str | None = None) -> str:
     """Return the format of a file by its name, or else by its first bytes."""
+    check_encoding(encoding)
     if name := format_of_name(path):
         return name
     with open_stream(path) as stream:
-        return format_of_stream(stream, None, requested)
+        return format_of_stream(stream, encoding, requested)
 
 
 def format_of_stream(stream: Stream, encoding: str | None, requested: Sequence[str]) -> str:
     """Return the format of a stream by its first bytes, in the given encoding if there is one."""
     head = stream.head
-    if name := encoding or marked(head):
-        head = head.decode(name, "replace").encode()
+    if encoding is not None:
+        head = head.decode(ordered(encoding, head), "replace").encode("utf-8", "replace")
+    elif name := marked(head):
+        head = head.decode(name, "replace").encode("utf-8", "replace")
     return format_of_bytes(head, requested)
 
 

@@ -20,7 +20,7 @@ from thresher.documents.batch import (
     without_null,
 )
 from thresher.documents.columns import Columns
-from thresher.documents.labels import decoded, is_list, value_text
+from thresher.documents.labels import are_numbers, decoded, is_list, is_missing, value_text
 from thresher.documents.records import Opening
 from thresher.documents.streams import Stream
 from thresher.errors import DocumentError, reason
@@ -84,6 +84,9 @@ def arrow_source(table: Any) -> Source:
 
     def read(reading: Reading) -> Iterator[Batch]:
         columns = reading.choose("the table", table.schema.names)
+        reading.keeps_numbers = columns.labels is not None and _has_numbers(
+            table.schema.field(columns.labels).type, None if is_stream else table[columns.labels]
+        )
         batches = table if is_stream else table.to_batches(max_chunksize=MOST_ROWS)
         row = 0
         for batch in batches:
@@ -91,6 +94,17 @@ def arrow_source(table: Any) -> Source:
             row += batch.num_rows
 
     return Source("the table", read, once=is_stream)
+
+
+def _has_numbers(kind: pa.DataType, column: pa.ChunkedArray | None) -> bool:
+    """Return True if labels are whole numbers or truth values, by their type or the column."""
+    if is_list(kind):
+        kind, column = kind.value_type, None
+    if pa.types.is_dictionary(kind):
+        kind, column = kind.value_type, None
+    if column is not None and pa.types.is_floating(kind):
+        return are_numbers(column.unique().to_pylist())
+    return bool(pa.types.is_integer(kind) or pa.types.is_boolean(kind))
 
 
 def _emit(
@@ -138,6 +152,8 @@ def frame_source(frame: Any) -> Source:
         names = {str(name): name for name in frame.columns}
         columns = reading.choose("the data frame", [str(name) for name in frame.columns])
         series = [frame[names[key]] for key in (*columns.names, *reading.keep)]
+        if columns.labels is not None:
+            reading.keeps_numbers = are_numbers(series[len(columns.text)].tolist())
 
         def records() -> Iterator[Record]:
             for start in range(0, len(frame), MOST_ROWS):
@@ -155,6 +171,7 @@ def pairs_source(pairs: Iterable[Any]) -> Source:
 
     def read(reading: Reading) -> Iterator[Batch]:
         columns = reading.set_columns("the texts", "texts and labels as given", has_labels=True)
+        reading.keeps_numbers = True
 
         def records() -> Iterator[Record]:
             for number, pair in enumerate(pairs, 1):
@@ -165,6 +182,7 @@ def pairs_source(pairs: Iterable[Any]) -> Source:
                         "expected; texts alone are given as a list of str."
                     )
                 text, labels = pair
+                text = "" if is_missing(text) else text
                 if not isinstance(text, str):
                     yield reading.refuse(location, NOT_A_TEXT.format(type(text).__name__))
                     continue

@@ -7,9 +7,11 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, Self
+from unicodedata import is_normalized, normalize
 
 import numpy as np
 
+from thresher.documents.labels import value_text
 from thresher.errors import DocumentError, ModelError, ParameterError, brief
 from thresher.parameters import names_of
 from thresher.rows import Labels
@@ -99,6 +101,9 @@ class LabelLists(NamedTuple):
 class Categories:
     """The labels of the categories of a model, their numbers, and the type of the labels.
 
+    Labels that differ only by the form of their Unicode characters are one category, in the form
+    NFC.
+
     Parameters
     ----------
     labels : iterable of labels
@@ -121,7 +126,10 @@ class Categories:
         self._numbers: dict[Any, int] = {}
         self.form = form
         self.type: str | None = None
-        for label in labels:
+        labels = list(labels)
+        usual = list(map(_usual_form, labels))
+        # Older models can have two categories for the two forms of a label.
+        for label in usual if len(set(usual)) == len(labels) else labels:
             self._add(label)
 
     @property
@@ -136,10 +144,11 @@ class Categories:
         return iter(self.labels)
 
     def __contains__(self, label: Any) -> bool:
-        return label in self._numbers
+        return self.typed_label(label) in self._numbers
 
     def number(self, label: Any) -> int:
         """Return the number of a category; the error for an unknown one suggests similar labels."""
+        label = self.typed_label(label)
         if label in self._numbers:
             return self._numbers[label]
         names = self.names
@@ -165,7 +174,9 @@ class Categories:
             )
         return np.array([self._numbers[label] for label in labels])
 
-    def encode(self, lists: Sequence[Sequence[Any]], grow: bool = False) -> Labels:
+    def encode(
+        self, lists: Sequence[Sequence[Any]], grow: bool = False, from_table: bool = False
+    ) -> Labels:
         """Return labels as category numbers; unknown labels are added or left out.
 
         Parameters
@@ -174,12 +185,20 @@ class Categories:
             The labels of each document.
         grow : bool, default=False
             Whether unknown labels are added as new categories.
+        from_table : bool, default=False
+            Whether the labels are cells of a table, where numbers may also stand for texts.
         """
         numbers = self._numbers
-        if self.type not in (None, "str"):
-            lists = [list(map(self.typed_label, labels)) for labels in lists]
+        distinct = dict.fromkeys(chain.from_iterable(lists))
+        typed = {
+            label: known
+            for label in distinct
+            if (known := self.typed_label(label, from_table)) is not label
+        }
+        if typed:
+            lists = [list(dict.fromkeys(typed.get(x, x) for x in labels)) for labels in lists]
         if grow:
-            for label in dict.fromkeys(chain.from_iterable(lists)):
+            for label in dict.fromkeys(typed.get(label, label) for label in distinct):
                 if label not in numbers:
                     self._add(label)
         coded = [[numbers[label] for label in labels if label in numbers] for labels in lists]
@@ -216,7 +235,7 @@ class Categories:
 
     def rename(self, label: Any, new: Any) -> None:
         """Change the label of a category; its number stays."""
-        number = self.number(label)
+        number, new = self.number(label), _usual_form(new)
         if new in self._numbers:
             raise ParameterError(f"There is a category {new!r} already; merge the two instead.")
         self._check_type(new)
@@ -252,13 +271,18 @@ class Categories:
             raise ModelError("The model's categories are not different labels of one type.")
         return cls(labels, form)
 
-    def typed_label(self, label: Any) -> Any:
-        """Return a label in the type of the categories, if it is a number or bool as text."""
-        if isinstance(label, str) and self.type == "int" and label.removeprefix("-").isdecimal():
+    def typed_label(self, label: Any, from_table: bool = False) -> Any:
+        """Return a label in the type of the categories and in the usual form of Unicode (NFC)."""
+        if not isinstance(label, str):
+            is_number = isinstance(label, int) and self.type == "str"
+            return value_text(label) if is_number and from_table else label
+        if label in self._numbers:
+            return label
+        if self.type == "int" and label.removeprefix("-").isdecimal():
             return int(label)
-        if isinstance(label, str) and self.type == "bool" and label.lower() in ("true", "false"):
+        if self.type == "bool" and label.lower() in ("true", "false"):
             return label.lower() == "true"
-        return label
+        return _usual_form(label)
 
     def _add(self, label: Any) -> None:
         self._check_type(label)
@@ -283,6 +307,12 @@ class Categories:
                 f"A label is {label!r}, of type {kind}, and others are of type {self.type}, such "
                 f"as {next(iter(self._numbers), None)!r}; give labels of one type."
             )
+
+
+def _usual_form(label: Any) -> Any:
+    """Return a text in the normal form NFC of Unicode, and any other label unchanged."""
+    is_usual = not isinstance(label, str) or is_normalized("NFC", label)
+    return label if is_usual else normalize("NFC", label)
 
 
 def decision_mode(mode: str, labels: Labels) -> str:

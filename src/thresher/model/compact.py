@@ -83,7 +83,7 @@ class ProbeDocuments(NamedTuple):
         for batch in source.batches("counting"):
             counts.append(model.features.count(batch.texts, n_jobs=n_jobs))
             if batch.labels is not None:
-                truth.append(categories.encode(batch.labels, grow=True))
+                truth.append(categories.encode(batch.labels, True, not batch.labels_are_given))
         if not counts:
             raise DocumentError("There is nothing to judge by: the source has no documents.")
         labels = Labels.concatenate(truth)._replace(n_categories=len(categories)) if truth else None

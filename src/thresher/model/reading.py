@@ -13,7 +13,7 @@ from thresher.evaluation import Evaluation, evaluate
 from thresher.model.categories import Categories
 from thresher.model.model import Model
 from thresher.model.shared import SharedModel
-from thresher.model.source import LabelledSource
+from thresher.model.source import LabelledSource, some_weights
 from thresher.rows import Labels
 
 __all__ = ["ScoredBatch", "Tested", "scored_batches"]
@@ -60,7 +60,8 @@ class Tested(NamedTuple):
         for scored in batches:
             if scored.batch.labels is None:
                 raise DocumentError("The documents have no labels to measure against.")
-            labels.append(encoder.encode(scored.batch.labels, grow=True))
+            from_table = not scored.batch.labels_are_given
+            labels.append(encoder.encode(scored.batch.labels, True, from_table))
             scores.append(scored.scores)
             decisions.append(scored.decisions)
             if watch is not None:
@@ -79,4 +80,5 @@ class Tested(NamedTuple):
         n_known, truth = self.decisions.shape[1], self.labels.to_dense()
         is_right = (truth[:, :n_known] == self.decisions).all(axis=1)
         is_right &= ~truth[:, n_known:].any(axis=1)
-        return float(np.average(is_right, weights=sample_weight))
+        weights = None if sample_weight is None else some_weights(sample_weight, len(is_right))
+        return float(np.average(is_right, weights=weights))

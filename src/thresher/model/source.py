@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
@@ -17,9 +18,11 @@ from thresher.model.categories import Categories, LabelLists
 from thresher.rows import Labels, Rows
 
 __all__ = [
-    "LabelledSource", "Progress", "Watch", "encode_labels", "no_progress", "open_source",
-    "timed", "without_zero_weights",
+    "LabelledSource", "Progress", "Watch", "checked_weights", "encode_labels", "no_progress",
+    "open_source", "some_weights", "timed", "without_zero_weights",
 ]  # fmt: skip
+
+log = logging.getLogger("thresher")
 
 Progress = Callable[[str, int, float | None], None]
 """Called with the stage, the number of documents processed, and the share done or None."""
@@ -76,7 +79,8 @@ class LabelledSource:
         self.fields = field_columns(fields) if fields else ()
         self.clock = {} if clock is None else clock
         self.progress = progress
-        self._weights = None if sample_weight is None else _checked_weights(sample_weight)
+        self._weights = None if sample_weight is None else checked_weights(sample_weight)
+        self._logged: set[str] = set()
         self._parallel: list[tuple[str, Any]] = []  # values that must match the documents
         if self.labels is not None:
             self._parallel.append(("labels", self.labels.lists))
@@ -107,12 +111,17 @@ class LabelledSource:
                     raise _wrong_number("more documents", len(values), name)
             if self.labels is not None:
                 batch.labels = [list(labels) for labels in self.labels.lists[rows]]
+                batch.labels_are_given = True
             if self._weights is not None:
                 batch.weights = self._weights[rows]
             yield batch
             n_read += len(batch)
             total = self.documents.bytes_total
             self.progress(stage, n_read, self.documents.bytes_read / total if total else None)
+        for note in self.documents.notes:
+            if note not in self._logged:
+                log.info(note)
+                self._logged.add(note)
         for name, values in self._parallel:
             if len(values) != n_read:
                 raise _wrong_number(counted(n_read, "document"), len(values), name)
@@ -159,7 +168,8 @@ def encode_labels(categories: Categories, batch: Batch) -> Labels:
             "The documents have no labels to learn from: name the column that has them "
             f"({param('labels', '...')}); mail and texts in files have the folder that they are in."
         )
-    return categories.encode(batch.labels, grow=True)._replace(weights=batch.weights)
+    from_table = not batch.labels_are_given
+    return categories.encode(batch.labels, True, from_table)._replace(weights=batch.weights)
 
 
 def without_zero_weights(rows: Rows, labels: Labels) -> tuple[Rows, Labels]:
@@ -177,10 +187,24 @@ def _wrong_number(documents: str, n_values: int, name: str) -> DocumentError:
     )
 
 
-def _checked_weights(sample_weight: Any) -> np.ndarray:
-    weights = np.asarray(sample_weight, np.float64)
+def checked_weights(sample_weight: Any) -> np.ndarray:
+    """Return the weights of documents as an array; raise an error for invalid ones."""
+    try:
+        weights = np.asarray(sample_weight, np.float64)
+    except (TypeError, ValueError):
+        weights = np.array(np.nan)
     if weights.ndim != 1 or not np.isfinite(weights).all() or (weights < 0).any():
         raise ParameterError(
             "sample_weight must be finite numbers of zero or more, one per document."
         )
+    return weights
+
+
+def some_weights(sample_weight: Any, n_documents: int | None = None) -> np.ndarray:
+    """Return the weights of documents, of which one at least must not be zero."""
+    weights = checked_weights(sample_weight)
+    if n_documents not in (None, len(weights)):
+        raise _wrong_number(counted(n_documents, "document"), len(weights), "sample_weight")
+    if not weights.any():
+        raise ParameterError("sample_weight is zero for every document; give some a weight.")
     return weights

@@ -25,6 +25,7 @@ import numpy as np
 from thresher import __version__
 from thresher.decisions import Decisions
 from thresher.documents import Columns
+from thresher.documents.columns import LAYOUTS
 from thresher.engine import engine_for
 from thresher.errors import ModelError, ParameterError, brief, counted
 from thresher.features import Features
@@ -532,7 +533,8 @@ def _plain_columns(columns: Columns | None) -> dict[str, Any] | None:
     """Return the columns that the documents were read from, as plain data for JSON."""
     if columns is None:
         return None
-    return {"text": list(columns.text), "labels": columns.labels, "separator": columns.separator}
+    plain = {"text": list(columns.text), "labels": columns.labels, "separator": columns.separator}
+    return plain if columns.layout is None else plain | {"layout": columns.layout}
 
 
 def _late_of(header: dict[str, Any], n_categories: int) -> dict[int, int]:
@@ -556,4 +558,7 @@ def _columns_of(header: dict[str, Any]) -> Columns | None:
     )
     if not all(isinstance(name, str) for name in text):
         raise ModelError("The model's columns of text have no names; it is damaged.")
-    return Columns(tuple(text), labels, separator)
+    layout = columns.get("layout")
+    if layout not in (None, *LAYOUTS):
+        raise ModelError("The model's documents have a format that is unknown here.")
+    return Columns(tuple(text), labels, separator, layout=layout)

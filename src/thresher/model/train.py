@@ -40,6 +40,7 @@ from thresher.model.source import (
     Watch,
     encode_labels,
     no_progress,
+    some_weights,
     timed,
     without_zero_weights,
 )
@@ -81,6 +82,8 @@ def train(
     clock = {} if clock is None else clock
     original_parameters, parameters = parameters, parameters.resolved()
     fields = parameters.fields
+    if sample_weight is not None:
+        sample_weight = some_weights(sample_weight)
     source = LabelledSource(documents, labels, None, fields, progress, clock, sample_weight)
     mode = "multi-label" if source.form == "indicator" else parameters.mode
     with Spool() as spool:

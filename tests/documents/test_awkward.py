@@ -1,0 +1,755 @@
+"""Files as people have them: other encodings, stray quotes, mail without a suffix, bombs."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import logging
+import lzma
+import os
+import random
+import tracemalloc
+from pathlib import Path
+from unicodedata import normalize
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from command import run, runner
+from thresher import Categorizer
+from thresher.cli.main import app
+from thresher.documents import Columns, delimited, from_texts, mail, read_documents, streams
+from thresher.documents.encodings import check_encoding, encoding_of
+from thresher.documents.mail import strip_html
+from thresher.errors import DocumentError, ParameterError
+
+WORDS = {
+    "Maße": ["Länge", "Höhe", "Zentimeter", "Größe"],
+    "Möbel": ["Tisch", "Stühle", "Schränke", "Sofa"],
+    "Mäbel": ["Bärchen", "Puppe", "Kätzchen", "Bälle"],
+}
+TEXTS = {
+    "cp1251": "Пшеница подорожала на бирже и трактор сломался; пахать больше нечем.",
+    "koi8_r": "Трактор сломался и пахать нечем; пшеница опять подорожала на бирже.",
+    "shift_jis": "小麦の価格が上昇した。石油は下がった。",
+    "euc_jp": "コンピュータとプリンタを買いました。",
+    "gb18030": "小麦价格上涨，石油价格下跌。",
+    "euc_kr": "밀 가격이 올랐습니다. 석유는 내렸습니다.",
+    "cp1253": "Το σιτάρι ακρίβυνε στο χρηματιστήριο.",
+}
+BLOCKS = [16, 100, 1 << 20]
+
+
+def german_rows(n: int = 60) -> list[tuple[str, str]]:
+    chance = random.Random(1)
+    labels = [list(WORDS)[i % 3] for i in range(n)]
+    return [(" ".join(chance.choices(WORDS[label], k=4)), label) for label in labels]
+
+
+def read(source, **options):
+    """Return the texts, the labels and the documents."""
+    documents = read_documents(source, **options)
+    texts, labels = [], []
+    for batch in documents:
+        texts += batch.texts.to_pylist()
+        labels += [] if batch.labels is None else batch.labels
+    return texts, labels, documents
+
+
+@pytest.fixture
+def excel(tmp_path) -> Path:
+    """A table as German Excel saves it."""
+    rows = "".join(f"{text};{label}\r\n" for text, label in german_rows())
+    (tmp_path / "kunden.csv").write_bytes(f"Text;Label\r\n{rows}".encode("cp1252"))
+    return tmp_path / "kunden.csv"
+
+
+# --------------------------------------------------------------------------------------- encodings
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_a_table_of_german_excel(excel, monkeypatch, block):
+    monkeypatch.setattr(streams, "BLOCK", block)
+    texts, labels, documents = read(excel)
+    assert list(zip(texts, (label for (label,) in labels), strict=True)) == german_rows()
+    assert documents.encodings == {str(excel): "cp1252"}
+    (note,) = documents.notes
+    assert note == f'{excel}: not UTF-8; read as cp1252 (encoding="..." for another).'
+    assert documents.decoding_errors == 0
+
+
+def test_every_verb_reads_it_so(excel, tmp_path):
+    model, note = tmp_path / "m.thresher", "kunden.csv: not UTF-8; read as cp1252 (--encoding"
+
+    def output_of(*words):
+        result = runner.invoke(app, [str(word) for word in words])
+        assert result.exit_code == 0, result.stderr
+        assert result.stderr.count(note) == 1, words
+        return result.stdout
+
+    assert "3 categories" in output_of("train", excel, "-o", model, "--fast")
+    assert set(output_of("predict", model, excel).split()) == set(WORDS)
+    assert '"exact_match": 1.0' in output_of("evaluate", model, excel, "--json")
+    assert "Möbel" in output_of("explain", model, f"{excel}:3")
+    assert "Zentimeter" in output_of("rank", model, excel, "--category", "Maße", "--top", "1")
+    assert "Länge" in output_of("filter", model, excel, "--category", "Maße")
+    output_of("tune", model, excel, "--objective", "f1", "-o", tmp_path / "tuned")
+    output_of("learn", model, excel, "-o", tmp_path / "more")
+    output_of("compare", excel, "--learners", "arow,perceptron", "--folds", "2")
+    output_of("split", excel)
+    halves = [(tmp_path / f"kunden-{half}.csv").read_bytes() for half in ("train", "test")]
+    assert sum(map(len, halves)) == len(excel.read_bytes()) + len(b"Text;Label\r\n")
+    assert "Maße" in halves[1].decode("cp1252")  # the bytes of records are unchanged
+
+
+@pytest.mark.parametrize("order", ["le", "be"])
+@pytest.mark.parametrize("with_header", [True, False])
+@pytest.mark.parametrize("block", BLOCKS)
+def test_utf16_with_a_mark(tmp_path, monkeypatch, order, with_header, block):
+    monkeypatch.setattr(streams, "BLOCK", block)
+    head = "text\tlabel\n" if with_header else ""
+    rows = "".join(f"{text}\t{label}\r\n" for text, label in german_rows(9))
+    name = "a.tsv" if with_header else "a.txt"
+    (tmp_path / name).write_bytes(f"\ufeff{head}{rows}".encode(f"utf-16-{order}"))
+    texts, labels, documents = read(tmp_path / name)
+    expected = german_rows(9)
+    if with_header:
+        assert [*zip(texts, [x for (x,) in labels], strict=True)] == expected
+    else:
+        assert texts == ["\t".join(row) for row in expected]
+    assert documents.encodings == {str(tmp_path / name): "utf-16"}
+
+
+def test_utf16_without_a_mark_is_read_if_it_is_named(tmp_path):
+    (tmp_path / "a.txt").write_bytes("Möbel\n".encode("utf-16-le"))
+    with pytest.raises(DocumentError, match=r"is a binary file .*or its encoding"):
+        read(tmp_path / "a.txt")
+    for encoding in ("utf-16", "utf-16-le"):
+        assert read(tmp_path / "a.txt", encoding=encoding)[0] == ["Möbel"]
+
+
+def test_utf16_without_a_name_is_recognized_and_can_be_divided(tmp_path):
+    rows = "".join(f"{text}\t{label}\n" for text, label in german_rows(30))
+    (tmp_path / "data").write_bytes(f"text\tlabel\n{rows}".encode("utf-16"))
+    assert read(tmp_path / "data")[1] == [[label] for _, label in german_rows(30)]
+    run("split", tmp_path / "data")
+    halves = [read(tmp_path / f"data-{half}")[0] for half in ("train", "test")]
+    assert sorted([*halves[0], *halves[1]]) == sorted(text for text, _ in german_rows(30))
+
+
+@pytest.mark.parametrize("encoding", TEXTS)
+@pytest.mark.parametrize("name", ["a.txt", "a.csv", "a.jsonl", "c/x/1"])
+def test_texts_outside_western_europe(tmp_path, encoding, name):
+    text, path = TEXTS[encoding], tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = {
+        "a.csv": f"text,label\n{text},agriculture\n",
+        "a.jsonl": f'{{"text": "{text}", "label": "agriculture"}}\n',
+    }.get(name, text)
+    path.write_bytes(data.encode(encoding))
+    texts, _, documents = read(tmp_path / "c" if name[0] == "c" else path)
+    assert texts == [text]
+    assert list(documents.encodings.values()) == [encoding]
+
+
+def test_latin1_in_a_tsv(tmp_path):
+    (tmp_path / "a.tsv").write_bytes("text\tlabel\nété\tété\nlà\toù\n".encode("latin-1"))
+    texts, labels, _ = read(tmp_path / "a.tsv")
+    assert (texts, labels) == (["été", "là"], [["été"], ["où"]])
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_a_few_damaged_bytes_leave_a_file_in_utf8(tmp_path, monkeypatch, block):
+    monkeypatch.setattr(streams, "BLOCK", block)
+    lines = [f"Stühle und Tische {i}".encode() for i in range(50)]
+    lines[7] += b" caf\xe9"
+    lines[30] += b" \xff\xfe"
+    (tmp_path / "a.txt").write_bytes(b"\n".join(lines))
+    texts, _, documents = read(tmp_path / "a.txt")
+    assert texts[7] == "Stühle und Tische 7 caf\ufffd" and texts[8] == "Stühle und Tische 8"
+    assert documents.decoding_errors == 2 and not documents.notes
+
+
+def test_a_file_that_is_ascii_for_a_megabyte(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"plain words\n" * 100_000 + "Möbel\n".encode("cp1252"))
+    texts, _, documents = read(tmp_path / "a.txt")
+    assert texts[-1] == "Möbel" and len(texts) == 100_001
+    assert list(documents.encodings.values()) == ["cp1252"]
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_the_encoding_does_not_depend_on_the_blocks(tmp_path, monkeypatch, block):
+    monkeypatch.setattr(streams, "BLOCK", block)
+    monkeypatch.setattr(streams, "HEAD", block)
+    (tmp_path / "a.txt").write_bytes(b"x\n" * 700 + "größer, aber Ü\n".encode("cp1252") * 3)
+    assert read(tmp_path / "a.txt")[0][-1] == "größer, aber Ü"
+    (tmp_path / "a.txt").write_bytes((b"x\n" * 700) + ("小麦" * 50_000).encode())
+    assert read(tmp_path / "a.txt")[0][-1] == "小麦" * 50_000  # no blank where it is cut
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_filter_copies_the_bytes_of_other_encodings(tmp_path, monkeypatch, block):
+    monkeypatch.setattr(streams, "BLOCK", block)
+    model, path = tmp_path / "m", tmp_path / "a.csv"
+    Categorizer(preset="fast").fit(["Tisch", "Puppe"] * 3, ["Möbel", "Spiel"] * 3).save(model)
+    rows = ["Größe;Text\r\n", "ß;Tisch \x81\r\n", "ä;Puppe\r\n", "ö;Tisch für;zwei\r\n"]
+    data = [row.encode("latin-1") for row in rows]  # 0x81 is no character in cp1252
+    path.write_bytes(b"".join(data))
+    rejected = tmp_path / "rejected"
+    options = ("--category", "Möbel", "--rejected", rejected, "-o", tmp_path / "b.csv")
+    run("filter", model, path, *options)
+    assert (tmp_path / "b.csv").read_bytes() == data[0] + data[1]
+    assert rejected.read_bytes() == data[3]
+    run("filter", model, path, *options, "--add", "score")
+    added = (tmp_path / "b.csv").read_bytes().splitlines()
+    assert [line.rpartition(b";")[0] + b"\r\n" for line in added] == data[:3]
+
+
+def test_a_named_encoding_is_taken(tmp_path):
+    (tmp_path / "a.csv").write_bytes("text,label\nŁódź,x\n".encode("cp1250"))
+    texts, _, documents = read(tmp_path / "a.csv", encoding="cp1250")
+    assert texts == ["Łódź"] and not documents.notes
+    assert read(tmp_path / "a.csv", encoding="utf-8")[2].decoding_errors == 1
+    (tmp_path / "a.txt").write_bytes(b"+2AA- and more")  # half of a surrogate pair
+    assert read(tmp_path / "a.txt", encoding="utf-7")[0] == ["\ufffd and more"]
+
+
+@pytest.mark.parametrize("name", ["nope", "rot13", "idna", "punycode", "base64", "undefined", "\0"])
+def test_encodings_that_are_none(name, tmp_path):
+    with pytest.raises(ParameterError, match="which is no encoding of text known to Python"):
+        check_encoding(name)
+    with pytest.raises(ParameterError, match="encoding is"):
+        read_documents(tmp_path, encoding=name)
+
+
+@pytest.mark.parametrize("text", ["Ü", "ÄÖÜ;ÄÄÄ", "Maß", "été créée", "“quoted” – text…"])
+def test_short_western_texts(text):
+    assert encoding_of(text.encode("cp1252")) == "cp1252"
+    assert encoding_of(text.encode()) == "utf-8"
+
+
+def test_what_was_assumed_is_logged(excel, caplog):
+    caplog.set_level(logging.INFO, "thresher")
+    model = Categorizer(preset="fast").fit(str(excel))
+    assert sum("read as cp1252" in message for message in caplog.messages) == 1
+    caplog.clear()
+    model.predict(excel)
+    assert sum("read as cp1252" in message for message in caplog.messages) == 1
+
+
+# ------------------------------------------------------------------------------------------ labels
+
+
+def test_both_forms_of_unicode_are_one_category(tmp_path):
+    def decomposed(label):
+        return normalize("NFD", label)
+
+    texts = [text for text, _ in german_rows()]
+    labels = [label for _, label in german_rows()]
+    mixed = [decomposed(label) if i % 2 else label for i, label in enumerate(labels)]
+    model = Categorizer(preset="fast").fit(texts, mixed)
+    assert model.categories_ == sorted(WORDS)
+    old = Categorizer(preset="fast").fit(texts, list(map(decomposed, labels)))
+    for each in (model, old):
+        assert each.predict(texts) == labels
+        assert each.score(texts, mixed) == 1.0
+        assert each.strongest(decomposed("Möbel")) == each.strongest("Möbel")
+    old.learn(["Regal"], [decomposed("Möbel")])
+    old.rename_category("Mäbel", decomposed("Mädchen"))
+    assert old.categories_ == ["Maße", "Mädchen", "Möbel"]
+    old.save(tmp_path / "m")
+    run("rank", tmp_path / "m", "-", "--category", decomposed("Mädchen"), input="Puppe\n")
+    lists = [[label, decomposed(label)] for label in labels]
+    assert Categorizer(preset="fast").fit(texts, lists).categories_ == sorted(WORDS)
+
+
+def test_an_older_model_with_both_forms_keeps_both():
+    from thresher.model.categories import Categories
+
+    both = Categories([normalize("NFD", "ö"), "ö"])
+    assert both.number(normalize("NFD", "ö")) == 0 and both.number("ö") == 1
+    assert Categories.from_state(both.state()).labels == both.labels
+
+
+TABLES = {
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "pyarrow": pa.table,
+    "stream": lambda columns: pa.table(columns).to_reader(),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize("labels", [[3, 0, 7], [True, False], [[3], [0, 7]]], ids=str)
+def test_labels_of_tables_keep_their_type(kind, labels):
+    texts = ["cheap pills", "lunch today", "see you"][: len(labels)] * 4
+    columns = {"text": texts, "label": labels * 4}
+    model = Categorizer(preset="fast").fit(TABLES[kind](columns))
+    predicted = model.predict(TABLES[kind](columns))
+    assert predicted == columns["label"]
+    assert type(np.ravel(predicted[0])[0].item()) is type(np.ravel(labels[0])[0].item())
+    assert model.score(TABLES[kind](columns)) == 1.0
+
+
+def test_numbers_in_tables_and_files_are_the_same_labels(tmp_path):
+    frame = pd.DataFrame({"text": ["cheap pills", "lunch"] * 4, "label": [1, 0] * 4})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    of_frame, of_file = (Categorizer(preset="fast").fit(x) for x in (frame, tmp_path / "a.csv"))
+    assert (of_frame.predict(frame[:2]), of_file.predict(frame[:2])) == ([1, 0], ["1", "0"])
+    for model in (of_frame, of_file):
+        assert model.score(frame) == model.score(tmp_path / "a.csv") == 1.0
+        model.learn(pd.DataFrame({"text": ["dinner"], "label": [7]}))
+        assert model.categories_ == ["0", "1", "7"]
+    with_missing = frame.assign(label=[1, None] * 4)  # whole numbers, but as floats
+    assert set(Categorizer(preset="fast", mode="multi-label").fit(with_missing).classes_) == {1}
+    mixed = frame.assign(label=[1, "a"] * 4)
+    assert Categorizer(preset="fast").fit(mixed).categories_ == ["1", "a"]
+    scale = frame.assign(label=[0.5, 1.0] * 4)
+    assert Categorizer(preset="fast").fit(scale).categories_ == ["0.5", "1"]
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, np.nan, ""], ids=repr)
+def test_missing_texts_are_empty_texts_everywhere(tmp_path, missing):
+    texts, labels = ["cheap pills", missing, "lunch today", "cheap"], ["a", "b", "b", "a"]
+    plain = ["cheap pills", "", "lunch today", "cheap"]
+    expected = Categorizer(preset="fast").fit(plain, labels).scores(plain)
+    none = [text if isinstance(text, str) else None for text in texts]
+    pq.write_table(pa.table({"text": none, "label": labels}), tmp_path / "a.parquet")
+    pd.DataFrame({"text": texts, "label": labels}).to_json(
+        tmp_path / "a.jsonl", orient="records", lines=True
+    )
+    sources = [
+        (texts, labels),
+        (pd.Series(texts), labels),
+        (pd.DataFrame({"text": texts, "label": labels}), None),
+        (pa.table({"text": none, "label": labels}), None),
+        ([*zip(texts, labels, strict=True)], None),
+        (tmp_path / "a.parquet", None),
+        (tmp_path / "a.jsonl", None),
+    ]
+    for source, given in sources:
+        model = Categorizer(preset="fast").fit(source, given)
+        np.testing.assert_array_equal(model.scores(texts), expected)
+        assert model.predict(source) == model.predict(plain)
+    assert read([(missing, "a"), ("b", "a")])[0] == ["", "b"]
+    with pytest.raises(DocumentError, match="document 2: is int, where a text"):
+        list(from_texts([missing, 5]))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pa.array([2**62, 5], pa.timestamp("us")),
+        pa.array([-(2**62), 5], pa.timestamp("ms")),
+        pa.array([2**30, 5], pa.date32()),
+        pa.array([2**62, 5], pa.duration("ns")),
+    ],
+    ids=lambda array: str(array.type),
+)
+def test_dates_that_python_does_not_have(tmp_path, labels):
+    table = pa.table({"text": ["a", "b"], "label": labels})
+    pq.write_table(table, tmp_path / "a.parquet")
+    for source in (tmp_path / "a.parquet", table):
+        values = read(source)[1]
+        assert len({label for of_document in values for label in of_document}) == 2
+
+
+@pytest.mark.parametrize("weights", [["x"] * 4, [0.0] * 4, [[1], [1, 2]], [1, float("nan"), 1, 1]])
+def test_weights_that_are_none(weights):
+    texts, labels = ["cheap pills", "lunch"] * 2, ["x", "y"] * 2
+    model = Categorizer(preset="fast").fit(texts, labels)
+    for call in (Categorizer(preset="fast").fit, model.score):
+        with pytest.raises(ParameterError, match=r"sample_weight (is zero for|must be finite)"):
+            call(texts, labels, sample_weight=weights)
+    with pytest.raises(DocumentError, match=r"^4 documents"):
+        model.score(texts, labels, sample_weight=[1.0])
+
+
+# ------------------------------------------------------------------------------------------ quotes
+
+
+def tickets(n: int = 3532) -> tuple[str, list[str]]:
+    """Return a TSV file in which every 50th text begins with a quote that nothing closes."""
+    texts = [f'"Hello number {i}' if i % 50 == 0 else f'a 5" disk {i}' for i in range(n)]
+    return "label\ttext\n" + "".join(f"{i % 2}\t{t}\n" for i, t in enumerate(texts)), texts
+
+
+@pytest.mark.parametrize("block", [64, 5000, 1 << 20])
+@pytest.mark.parametrize("on_error", ["stop", "skip"])
+def test_stray_quotes_in_a_tsv_swallow_nothing(tmp_path, monkeypatch, block, on_error):
+    monkeypatch.setattr(streams, "BLOCK", block)
+    data, expected = tickets(3532 if block > 64 else 300)
+    (tmp_path / "a.tsv").write_text(data)
+    texts, _, documents = read(tmp_path / "a.tsv", on_error=on_error)
+    assert texts == expected
+    (note,) = documents.notes
+    n_stray = sum(text.startswith('"') for text in expected)
+    assert note.startswith(f"{tmp_path}/a.tsv:2: from here on, quotes in {n_stray} lines are")
+    texts, _, documents = read(tmp_path / "a.tsv", quoting="none")
+    assert texts == expected and not documents.notes
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("delimiter", [",", "\t", ";"])
+def test_cells_of_several_lines_stay_whole(tmp_path, monkeypatch, block, delimiter):
+    monkeypatch.setattr(streams, "BLOCK", block)
+    text = f"one{delimiter}\ntwo\n\nthree{delimiter} four"
+    quoted = f'"{text}"'
+    name = "a.tsv" if delimiter == "\t" else "a.csv"
+    rows = [f"x{delimiter}{quoted}{delimiter}y", f"{quoted}{delimiter}last{delimiter}y"] * 3
+    (tmp_path / name).write_text("\n".join([delimiter.join(("id", "text", "label")), *rows]))
+    texts, labels, documents = read(tmp_path / name)
+    assert texts == [text, "last"] * 3 and labels == [["y"]] * 6 and not documents.notes
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_a_quoted_cell_beside_stray_quotes(tmp_path, monkeypatch, block):
+    monkeypatch.setattr(streams, "BLOCK", block)
+    rows = ['a\t"stray', 'b\t"a ""quoted"" cell\nof two lines"', "c\tplain", 'd\t"stray again']
+    (tmp_path / "a.tsv").write_text("label\ttext\n" + "\n".join(rows))
+    texts, _, documents = read(tmp_path / "a.tsv")
+    assert texts == ['"stray', 'a "quoted" cell\nof two lines', "plain", '"stray again']
+    assert "quotes in 2 lines are ordinary characters" in documents.notes[0]
+
+
+def test_very_long_quoted_cells_and_very_late_ends(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "LONGEST_STRAY", 1000)
+    monkeypatch.setattr(streams, "BLOCK", 300)
+    long = "\n".join(f"line {i}" for i in range(500))
+    (tmp_path / "a.tsv").write_text(f'label\ttext\na\t"{long}"\nb\tlast\n')
+    assert read(tmp_path / "a.tsv")[0] == [long, "last"]
+    rows = "".join(f"b\tline {i}\n" for i in range(500))
+    (tmp_path / "a.tsv").write_text(f'label\ttext\na\t"stray\n{rows}')
+    assert len(read(tmp_path / "a.tsv")[0]) == 501
+
+
+def test_rows_inside_quoted_cells_of_a_csv_are_noted(tmp_path):
+    rows = "".join(f"{i},text {i},y\n" for i in range(20))
+    path = tmp_path / "a.csv"
+    path.write_text(f'id,text,label\n0,"stray,y\n{rows}21,closed",y\n22,text,y\n')
+    texts, _, documents = read(path)
+    assert len(texts) == 2
+    (note,) = documents.notes
+    assert note.startswith(f"{path}:2: 20 lines that look like complete rows are inside quoted")
+    assert note.endswith('set quoting="none".')
+    text = "Roses are red,\nViolets are blue,\nSugar is sweet,\nand so are you,\n" * 3
+    path.write_text(f'text,label\n"{text}",y\n')
+    assert read(path)[0] == [text]
+
+
+@pytest.mark.parametrize("block", [16, 17, 18, 19, 20, 21, 64, 1 << 20])
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.txt", "a.jsonl"])
+def test_a_mark_at_the_beginning_of_a_row(tmp_path, monkeypatch, block, name):
+    monkeypatch.setattr(streams, "BLOCK", block)
+    expected = [f"\ufeffrow {i}" for i in range(30)]
+    write = {
+        "a.csv": lambda text: f"{text},y\n",
+        "a.tsv": lambda text: f"{text}\ty\n",
+        "a.txt": lambda text: f"{text}\n",
+        "a.jsonl": lambda text: f'{{"text":"{text}"}}\n',
+    }[name]
+    head = {"a.csv": "text,label\n", "a.tsv": "text\tlabel\n"}.get(name, "")
+    (tmp_path / name).write_text(head + "".join(map(write, expected)), encoding="utf-8")
+    if not head and name == "a.txt":
+        expected[0] = "row 0"  # it is the mark of the file
+    assert read(tmp_path / name)[0] == expected
+
+
+def characters_read(monkeypatch) -> list[int]:
+    """Count the characters that are given to the parser of rows."""
+    counts = [0]
+    usual = delimited._read_rows
+
+    def counting(lines, *options, **more):
+        def each():
+            for line in lines:
+                counts[0] += len(line)
+                yield line
+
+        return usual(each(), *options, **more)
+
+    monkeypatch.setattr(delimited, "_read_rows", counting)
+    return counts
+
+
+@pytest.mark.parametrize("row", ['a","b\n', '"a,b\n', 'a,"b\n', '"\n', '""",\n', '"a\r'])
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_skipping_rows_reads_each_a_few_times(tmp_path, monkeypatch, row, name):
+    counts, n = characters_read(monkeypatch), {}
+    for size in (10_000, 40_000):
+        data = "text,label\nx,y\n" + row * (size // len(row))
+        if name == "a.tsv":
+            data = data.replace(",", "\t")
+        (tmp_path / name).write_text(data, newline="")
+        counts[0] = 0
+        documents = read_documents(tmp_path / name, on_error="skip")
+        for _ in documents:
+            pass
+        n[size] = counts[0] + 1
+    assert n[40_000] < 5 * n[10_000]
+
+
+# -------------------------------------------------------------------------------------------- mail
+
+
+def write_mails(folder: Path, n: int = 20) -> Path:
+    words = {"food": "coffee cup and cake", "farm": "grain and tractor prices"}
+    for i in range(n):
+        label = list(words)[i % 2]
+        (folder / label).mkdir(parents=True, exist_ok=True)
+        (folder / label / f"{i:04}").write_text(
+            f"From: a@b.c\nReceived: from {['farm', 'food'][i % 2]}\nSubject: =?utf-8?q?caf=C3=A9"
+            f"_{i}?=\nContent-Transfer-Encoding: base64\n\n"
+            + __import__("base64").encodebytes(words[label].encode()).decode()
+        )
+    return folder
+
+
+def test_a_mail_folder_without_suffixes(tmp_path):
+    folder = write_mails(tmp_path / "mail")
+    texts, labels, documents = read(folder)
+    assert texts[0] == "café 1\ngrain and tractor prices" and labels[0] == ["farm"]
+    assert documents.columns.text == ("subject", "body") and documents.columns.layout == "eml"
+    assert documents.notes == [
+        f'{folder}: the files are read as mail (format="folder": as plain text).'
+    ]
+    raw, _, documents = read(folder, format="folder")
+    assert raw[0].startswith("From: a@b.c") and not documents.notes
+    assert read(folder, format="eml")[0] == texts
+    assert read(folder / "farm" / "0001")[0] == texts[:1]
+
+
+@pytest.mark.parametrize("format", [None, "eml", "folder"])
+def test_mail_is_read_as_in_training(tmp_path, format):
+    folder = write_mails(tmp_path / "mail")
+    (folder / "food" / "plain").write_text("Note: coffee without headers\n")
+    (folder / "food" / "other").write_text("Note: not a mail\n\nbut coffee\n")
+    model, options = tmp_path / "m", ("--format", format) if format else ()
+    run("train", folder, "-o", model, "--fast", *options)
+    loaded = Categorizer.load(model)
+    assert loaded.columns_.layout == (format or "eml")
+    trained_on = read(folder, format=format)[0]
+    assert read(folder, familiar=loaded.columns_)[0] == trained_on
+    assert run("evaluate", model, folder, "--json") == run(
+        "evaluate", model, folder, "--json", "--format", format or "eml"
+    )
+    mails = folder / "food" / "0000"
+    assert run("predict", model, folder).splitlines().count("food") == 12
+    explained = run("explain", model, mails, "--json")
+    assert ('"feature": "coffee"' in explained) == (format != "folder")
+    if format != "folder":
+        assert run("predict", model, mails).split() == ["food"]
+        piped = run("explain", model, "-", "--json", input=mails.read_text())
+        assert piped.partition("category")[2] == explained.partition("category")[2]
+        assert run("predict", model, "-", input=mails.read_text()).split() == ["food"]
+
+
+def test_lines_are_lines_for_a_model_of_mail(tmp_path):
+    folder = write_mails(tmp_path / "mail")
+    model = Categorizer(preset="fast").fit(str(folder))
+    (tmp_path / "lines.txt").write_text("coffee\ngrain\n")
+    assert model.predict(tmp_path / "lines.txt") == ["food", "farm"]
+    (tmp_path / "odd").write_text("X-Loop: 1\nComments: none\n\ncoffee\ncake\n")
+    assert model.predict(tmp_path / "odd") == ["food"]
+    assert len(read(tmp_path / "odd")[0]) == 5  # without the model, these are lines
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["To: be, or not\nto be\n\n", "Subject: alone\n\nx", "http://x.y\n\nz", "no headers\n\n", ""],
+)
+def test_texts_that_are_no_mail(text):
+    assert not streams.is_mail(text.encode())
+
+
+def test_a_few_mails_among_texts_do_not_make_all_of_them_mail(tmp_path):
+    folder = write_mails(tmp_path / "mixed", 4)
+    for i in range(10):
+        (folder / "food" / f"text{i}").write_text("Note: plain\n\ntext")
+    assert "Note: plain\n\ntext" in read(folder)[0]
+
+
+def test_pipes_in_a_folder_are_not_opened(tmp_path):
+    folder = write_mails(tmp_path / "mail", 4)
+    os.mkfifo(folder / "food" / "0009")
+    texts, _, documents = read(folder, on_error="skip")
+    assert len(texts) == 4 and documents.n_skipped == 1
+
+
+def test_older_models_have_no_format(tmp_path):
+    from thresher.model.storage import _columns_of, _plain_columns
+
+    old = {"text": ["body"], "labels": "label", "separator": None}
+    assert _plain_columns(Columns(("body",), "label")) == old
+    assert _columns_of({"columns": old}) == Columns(("body",), "label")
+    with pytest.raises(ValueError, match="format that is unknown"):
+        _columns_of({"columns": old | {"layout": "x"}})
+
+
+def test_mail_without_a_declared_encoding(tmp_path):
+    (tmp_path / "a.eml").write_bytes("Subject: Möbel\nTo: x\n\nStühle\n".encode("cp1252"))
+    texts, _, documents = read(tmp_path / "a.eml")
+    assert texts == ["Möbel\nStühle\n"] and list(documents.encodings.values()) == ["cp1252"]
+    data = b"Subject: x\nContent-Type: text/plain; charset=punycode\n\nM\xf6bel " + b"a-" * 9
+    (tmp_path / "b.eml").write_bytes(data)
+    assert read(tmp_path / "b.eml")[0] == ["x\nMöbel " + "a-" * 9]
+
+
+# -------------------------------------------------------------------------------- hostile mail
+
+
+class Counting:
+    """A regular expression that counts the characters it passes over."""
+
+    def __init__(self, pattern, counts):
+        self.pattern, self.counts = pattern, counts
+
+    def search(self, text, start):
+        match = self.pattern.search(text, start)
+        self.counts[0] += (match.end() if match else len(text)) - start
+        return match
+
+
+SHAPES = {
+    "<a ": "", "<a/": "", "<a\n": "", "<a b=c ": "", '<a b="': "", "<!--": "", "<![CDATA[": "",
+    "&#": "&#", "&#1": "\x01", "<": "<", "</": "", "</a ": "", "<p>": "", "<title>": "",
+    "<template>": "", "<script>": "", "<style><!--": "", "<b><i>": "", "= \"'": "= \"'", "<a='": "",
+    "<!-- -- ->": "", "<?": "", "&amp": "&", "<div><p>x</p>": "x",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_html_is_read_once(monkeypatch, shape):
+    counts = [0]
+    monkeypatch.setattr(mail, "MARKUP", Counting(mail.MARKUP, counts))
+    closing = {tag: Counting(pattern, counts) for tag, pattern in mail.CLOSING.items()}
+    monkeypatch.setattr(mail, "CLOSING", closing)
+    html = shape * 20_000
+    text = strip_html(html)
+    assert counts[0] <= 6 * len(html)
+    assert set(text) <= set(SHAPES[shape] + "\n \ufffd")
+
+
+def test_the_pattern_of_markup_never_goes_back():
+    # A quantifier that is not possessive could make the time grow with the square of the size.
+    body = mail.MARKUP.pattern.replace("(?:-?>", "")
+    assert not any(f"{end}{q}{after}" in body for end in "])" for q in "*+" for after in "[(<\\s")
+
+
+def test_html_as_browsers_show_it():
+    html = (
+        '<!DOCTYPE html><html><head><title>no</title><style>p {}</style></head><body class="x>y">'
+        "<p>Wheat&nbsp;<b>up</b> 3 &lt; 4<br/>oil <!-- > no --> down<script>if (a < b) {}</script>"
+        "<p>&#8364; &euro; &#99999999999; a < b"
+    )
+    assert strip_html(html) == "Wheat up 3 < 4\noil down\n€ € \ufffd a < b"
+    assert strip_html("x <title>open") == "x\nopen" and strip_html("x <script>open") == "x"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Content-Type: text/plain" + ";" * 300_000,
+        "Content-Type: text/plain; a=" + '"' * 300_000,
+        "Subject: " + "=?a?q?" * 50_000,
+        "Subject: " + "x" * 300_000,
+        "Subject:" + "\n " * 100_000,
+    ],
+    ids=lambda header: header[:26],
+)
+def test_long_headers_are_cut(tmp_path, header):
+    data = f"{header}\nTo: x\n\nbody".encode()
+    message = mail.parse_message(data)
+    assert all(len(value) <= mail.LONGEST_HEADER for value in message.values())
+    (tmp_path / "a.eml").write_bytes(data)
+    (text,), _, _ = read(tmp_path / "a.eml")
+    assert text.endswith("\nbody")
+
+
+# ------------------------------------------------------------------------------- compression bombs
+
+
+def bomb(codec: str, head: bytes = b"", n_megabytes: int = 12) -> bytes:
+    """Return a few kB that decompress to many megabytes."""
+    data = head + b"x" * (n_megabytes << 20)
+    if codec == "zst":
+        sink = pa.BufferOutputStream()
+        with pa.CompressedOutputStream(sink, "zstd") as stream:
+            stream.write(data)
+        return sink.getvalue().to_pybytes()
+    return {"gz": gzip.compress, "bz2": bz2.compress}[codec](data)
+
+
+@pytest.mark.parametrize("codec", ["zst", "gz", "bz2"])
+@pytest.mark.parametrize(
+    ("name", "head"),
+    [
+        ("a.eml", b"Subject: x\nTo: y\n\n"),
+        ("a.csv", b"text,label\n"),
+        ("a.tsv", b'text\tlabel\n"'),
+        ("a.jsonl", b'{"text": "'),
+        ("a.txt", b""),
+        ("a.ft", b"__label__x "),
+        ("a.mbox", b"From a Thu Jan 01 00:00:00 1970\n\n"),
+        ("c/x/1.txt", b""),
+    ],
+)
+def test_bombs_take_little_memory(tmp_path, codec, name, head):
+    path = tmp_path / f"{name}.{codec}"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(bomb(codec, head))
+    source = tmp_path / "c" if name[0] == "c" else path
+    tracemalloc.start()
+    try:
+        for on_error in ("stop", "skip"):
+            with pytest.raises(DocumentError, match=r"more than 1048576 bytes.*raise the limit"):
+                read(source, max_document_mb=1, on_error=on_error)
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
+    if name not in ("a.jsonl", "a.csv", "a.tsv"):  # which are not valid
+        assert len(read(source, max_document_mb=16)[0][0]) >= 12 << 20
+
+
+def test_a_bomb_of_parquet_takes_little_disk(tmp_path, monkeypatch):
+    written = []
+
+    class File(io.BytesIO):
+        def write(self, data):
+            written.append(len(data))
+            return super().write(data)
+
+    monkeypatch.setattr(streams.tempfile, "TemporaryFile", File)
+    (tmp_path / "a.parquet.zst").write_bytes(bomb("zst", b"PAR1"))
+    with pytest.raises(DocumentError, match="more than 8388608 bytes when it is decompressed"):
+        read(tmp_path / "a.parquet.zst", max_document_mb=1)
+    assert sum(written) <= 8 << 20
+    with pytest.raises(DocumentError, match="is not a Parquet file"):
+        read(tmp_path / "a.parquet.zst", max_document_mb=8)
+
+
+def test_a_small_table_in_a_bomb_of_a_name(tmp_path):
+    table = pa.BufferOutputStream()
+    pq.write_table(pa.table({"text": ["a", "b"], "label": ["x", "y"]}), table)
+    (tmp_path / "a.parquet.gz").write_bytes(gzip.compress(table.getvalue().to_pybytes()))
+    assert read(tmp_path / "a.parquet.gz", max_document_mb=1)[0] == ["a", "b"]
+    (tmp_path / "a.txt.xz").write_bytes(lzma.compress(b"x" * 1_000_000))
+    with pytest.raises(DocumentError, match="is a binary file"):
+        read(tmp_path / "a.txt.xz")
+
+
+def test_the_limit_is_an_option(tmp_path):
+    model = tmp_path / "m"
+    Categorizer(preset="fast").fit(["cheap pills", "lunch"], ["x", "y"]).save(model)
+    (tmp_path / "a.txt.gz").write_bytes(bomb("gz", n_megabytes=2))
+    message = run("predict", model, tmp_path / "a.txt.gz", "--max-document-mb", 1, status=2)
+    assert "raise the limit (--max-document-mb 2)" in message
+    assert run("predict", model, tmp_path / "a.txt.gz", "--max-document-mb", 3)
+    for bad in (0, 1025):
+        with pytest.raises(ParameterError, match="max_document_mb is"):
+            read_documents(tmp_path, max_document_mb=bad)
