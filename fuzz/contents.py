@@ -16,7 +16,7 @@ import json
 import mailbox
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
@@ -284,10 +284,7 @@ def table(case: Case, folder: Path, suffix: str = "") -> Written:
         if quoting:
             return _expected_rows(((i, line.split(delimiter)) for i, line in _lines(text)), options)
         n = len(names) - 1 if suffix == ".tsv" or delimiter == "\t" else 0
-        rows = list(table_rows(text, delimiter, n))
-        if n and any(cells is None for _, cells in rows):
-            return None  # whether quotes are ordinary characters from there on is not fixed
-        return _expected_rows(rows, options)
+        return _expected_rows(table_rows(text, delimiter, n), options)
 
     return Written(put(case, path, data), options, expected)
 
@@ -316,8 +313,9 @@ def table_rows(
 ) -> Iterator[tuple[int, list[str] | None]]:
     """Yield the line and the cells of each row; None for a row whose quote is never closed.
 
-    Such a row is one line. With `n_delimiters`, quotes of a row of several lines that are all
-    complete rows are ordinary characters.
+    Such a row is one line. With `n_delimiters`, a quote that opens a cell of several lines is an
+    ordinary character if the first, the last and most of them are complete rows; only two lines
+    count if the quote is never closed.
     """
     lines, start, end = list(io.StringIO(text, newline="")), 0, "\0 the end"
     while start < len(lines):
@@ -325,29 +323,32 @@ def table_rows(
         first, before = start, 0
         for cells in reader:
             first, n = start + before, reader.line_num - before
-            before = reader.line_num
-            span, is_open = lines[first : first + n], first + n > len(lines)
+            before, is_open = reader.line_num, first + n > len(lines)
             if first == len(lines):
                 return
-            if n > 1 and n_delimiters and all(x.count(delimiter) == n_delimiters for x in span):
-                for i, line in enumerate(span):
-                    yield first + i + 1, line.rstrip("\r\n").split(delimiter)
-                if is_open:
-                    return
-            elif is_open:
+            span = lines[first : first + (2 if is_open else n)]
+            complete = [line.count(delimiter) == n_delimiters for line in span]
+            is_literal = n > 1 and complete[0] and complete[-1] and 2 * sum(complete) > len(span)
+            if n_delimiters and is_literal:
+                yield first + 1, span[0].rstrip("\r\n").split(delimiter)
+                break
+            if is_open:
                 yield first + 1, None
                 break
-            elif cells:
+            if cells:
                 yield first + 1, cells
         start = first + 1
 
 
-def _expected_rows(rows: Any, options: dict[str, Any]) -> Expected:
-    rows = list(rows)
-    (_, header), n_skipped = rows[0], 0
+def _expected_rows(
+    rows: Iterable[tuple[int, list[str] | None]], options: dict[str, Any]
+) -> Expected:
+    (_, header), *rows = rows
+    assert header is not None
+    n_skipped = 0
     text, label = header.index(options["text"]), header.index(options["labels"])
     pairs, lines = [], []
-    for line, cells in rows[1:]:
+    for line, cells in rows:
         if cells is None or len(cells) != len(header):
             n_skipped += 1
         else:
