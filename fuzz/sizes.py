@@ -26,18 +26,59 @@ __all__ = ["ATTACKS", "SECONDS_PER_MEGABYTE", "attempt"]
 
 N_ROWS, N_BYTES = 10**4, 10**6
 SECONDS_PER_MEGABYTE, START = 6.0, 0.5  # usual ones take 0.01 to 0.5
-PIECES = (
+HTML_PIECES = (
     *(b"<a ", b"<a/", b"<a\n", b"<a b=c ", b'<a b="', b"<a b='", b"<!--", b"<!-", b"-->", b"<!["),
-    *(b"<?", b"</a", b"<script>", b"</script", b"<style ", b"&#1", b"&amp", b"&"),
-    *(b"<", b">", b"<<"),
-    *(b'a","b\n', b'"', b'""', b'"\n', b'a"b', b'"a"b,', b",", b"\t", b'"\t', b'\t"\n', b"\r"),
-    *(b"\r\n", b'x\t"y\n', b'"x\ty\n', b'x,"y\n', b'"x,y\n', b"\n", b" ", b"x", b"x ", b"\\"),
-    *(b"\xc3\xbc", b"\xfc", b'{"text": "x"}\n', b'{"text": [1]}\n', b'{"a":'),
-    *(b"[", b"{", b"}\n", b'"\\u0041', b"null\n"),
-    *(b"__label__x ", b"__label__", b"From a@b Mon Jan  1 00:00:00 2024\n", b"\nFrom "),
-    *(b">From x\n", b"--b\n", b"--b--\n", b"Subject: x\n", b"a: b\n", b" =?utf-8?q?x?="),
-    *(b"=?", b"=?x?b?", b"=\n", b"=E9"),
-)  # fmt: skip
+    *(
+        b"<?",
+        b"</a",
+        b"<script>",
+        b"</script",
+        b"<style ",
+        b"&#1",
+        b"&amp",
+        b"&",
+        b"<",
+        b">",
+        b"<<",
+    ),
+)
+MAIL_PIECES = (
+    *(b"From a@b Mon Jan  1 00:00:00 2024\n", b"\nFrom ", b">From x\n", b"--b\n", b"--b--\n"),
+    *(b"Subject: x\n", b"a: b\n", b" =?utf-8?q?x?=", b"=?", b"=?x?b?", b"=\n", b"=E9"),
+)
+TABLE_PIECES = (
+    *(
+        b'a","b\n',
+        b'"',
+        b'""',
+        b'"\n',
+        b'a"b',
+        b'"a"b,',
+        b",",
+        b"\t",
+        b'"\t',
+        b'\t"\n',
+        b"\r",
+        b"\r\n",
+    ),
+    *(b'x\t"y\n', b'"x\ty\n', b'x,"y\n', b'"x,y\n', b'a"\t"b\n', b"a,b,c\n", b"\n"),
+)
+JSON_PIECES = (
+    *(b'{"text": "x"}\n', b'{"text": [1]}\n', b'{"a":', b"[", b"{", b"}\n", b'"\\u0041', b"null\n"),
+)
+LINE_PIECES = (
+    *(b"\n", b" ", b"x", b"x ", b"\\", b"\xc3\xbc", b"\xfc", b"\r", b"__label__x ", b"__label__"),
+)
+PIECES = (*HTML_PIECES, *MAIL_PIECES, *TABLE_PIECES, *JSON_PIECES, *LINE_PIECES)
+USUAL_PIECES = {
+    ".csv": TABLE_PIECES,
+    ".tsv": TABLE_PIECES,
+    ".jsonl": JSON_PIECES,
+    ".eml": (*HTML_PIECES, *MAIL_PIECES),
+    ".mbox": (*HTML_PIECES, *MAIL_PIECES),
+    ".txt": LINE_PIECES,
+    ".ft": LINE_PIECES,
+}
 MULTIPART = b"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n"
 HTML = b"MIME-Version: 1.0\nContent-Type: text/html; charset=utf-8\n"
 QUOTED = b"Content-Type: text/plain\nContent-Transfer-Encoding: quoted-printable\n"
@@ -82,12 +123,12 @@ def attempt(case: Case, folder: Path) -> str:
 
 def _repeated(case: Case, folder: Path, suffix: str) -> Path:
     """Write a file that repeats one or two pieces after the opening of its format."""
-    piece = case.choice(PIECES)
-    if case.random() < 0.5:
+    piece = case.choice(USUAL_PIECES[suffix] if case.random() < 0.7 else PIECES)
+    if case.random() < 0.4:
         piece += case.choice((*PIECES, *(token for token in TOKENS if len(token) < 50)))
     if case.random() < 0.2:
         piece = piece * case.choice((10, 1000)) + b"\n"
-    data = case.choice(OPENINGS[suffix])
+    data = OPENINGS[suffix][0] if case.random() < 0.5 else case.choice(OPENINGS[suffix])
     data += piece * ((case.choice((N_BYTES // 10, N_BYTES)) - len(data)) // len(piece))
     data += case.choice((b"", b"\n", b'"', case.choice(PIECES)))
     path = folder / f"case{suffix}"
