@@ -15,12 +15,13 @@ import argparse
 import gzip
 import json
 import math
-import os
 import random
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -136,17 +137,16 @@ def write_large(folder: Path, n_bytes: int) -> dict[str, Path]:
 def peak_memory(model: Path, path: Path) -> tuple[float, float]:
     """Return the peak memory in MB and the seconds of predicting a file in a new process."""
     command = [sys.executable, "-m", "thresher", "predict", str(model), str(path)]
-    began = time.perf_counter()
-    with open(os.devnull, "w") as nowhere:
-        actions = [
-            (os.POSIX_SPAWN_DUP2, nowhere.fileno(), 1),
-            (os.POSIX_SPAWN_DUP2, nowhere.fileno(), 2),
-        ]
-        child = os.posix_spawn(sys.executable, command, os.environ, file_actions=actions)
-        _, status, usage = os.wait4(child, 0)
-    if status:
-        raise RuntimeError(f"{path.name}: predict failed ({status}).")
-    return usage.ru_maxrss / 1024, time.perf_counter() - began
+    began, peak = time.perf_counter(), 0
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+        while child.poll() is None:
+            with suppress(OSError, StopIteration):  # it has just ended
+                lines = Path(f"/proc/{child.pid}/status").read_text().splitlines()
+                peak = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+            time.sleep(0.005)
+    if child.returncode:
+        raise RuntimeError(f"{path.name}: predict failed ({child.returncode}).")
+    return peak / 1024, time.perf_counter() - began
 
 
 def draw(path: str, sizes: list[int], times: dict[str, list[float]]) -> None:

@@ -27,6 +27,8 @@ from thresher.documents import Columns, delimited, from_texts, mail, read_docume
 from thresher.documents.encodings import check_encoding, encoding_of
 from thresher.documents.mail import strip_html
 from thresher.errors import DocumentError, ParameterError
+from thresher.experiments.progressive import progressive_validation
+from thresher.report.worst import WorstErrors
 
 WORDS = {
     "Maße": ["Länge", "Höhe", "Zentimeter", "Größe"],
@@ -266,6 +268,20 @@ def test_both_forms_of_unicode_are_one_category(tmp_path):
     run("rank", tmp_path / "m", "-", "--category", decomposed("Mädchen"), input="Puppe\n")
     lists = [[label, decomposed(label)] for label in labels]
     assert Categorizer(preset="fast").fit(texts, lists).categories_ == sorted(WORDS)
+
+
+def test_errors_and_progress_are_counted_in_one_form():
+    texts, labels = zip(*german_rows(), strict=True)
+    mixed = [normalize("NFD", label) if i % 2 else label for i, label in enumerate(labels)]
+    model = Categorizer(preset="fast").fit(texts, labels)
+    worst = WorstErrors(model.categories_, model.decisions_)
+    model.tested(list(texts), mixed, watch=lambda scored: worst.see(*scored))
+    assert not list(worst)
+    progress = [
+        progressive_validation(Categorizer(preset="fast"), list(texts), names, batch_size=6)
+        for names in (labels, mixed)
+    ]
+    assert progress[0].mistakes.tolist() == progress[1].mistakes.tolist()
 
 
 def test_an_older_model_with_both_forms_keeps_both():
@@ -753,3 +769,13 @@ def test_the_limit_is_an_option(tmp_path):
     for bad in (0, 1025):
         with pytest.raises(ParameterError, match="max_document_mb is"):
             read_documents(tmp_path, max_document_mb=bad)
+
+
+def test_many_files_in_another_encoding_are_counted(tmp_path):
+    for i in range(130):
+        (tmp_path / f"{i:03}.txt").write_bytes(b"caf\xe9")
+    documents = read(tmp_path)[2]
+    assert len(documents.encodings) == 100
+    assert documents.notes[0].startswith(
+        f"{tmp_path}/000.txt and 129 more: not UTF-8; read as cp1252"
+    )

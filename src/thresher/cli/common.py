@@ -545,10 +545,11 @@ def report_reading(documents: Documents, columns: bool = True) -> None:
 
 def report_notes(documents: Documents) -> None:
     """Print what was assumed of the formats and encodings of files."""
-    from thresher.cli._options import as_option
+    if documents.notes:
+        from thresher.cli._options import as_option
 
-    for note in documents.notes_with(as_option):
-        say(note)
+        for note in documents.notes_with(as_option):
+            say(note)
 
 
 @contextmanager

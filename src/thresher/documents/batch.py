@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -216,7 +217,9 @@ class Reading:
         self.n_labelled = 0
         self.decoding_errors = 0
         self.remarks: dict[str, None] = {}
-        self.encodings: dict[str, str] = {}
+        self.encodings: dict[str, str] = {}  # of the first files
+        self._n_assumed: Counter[str] = Counter()  # files by encoding
+        self._last_assumed = ""
         self.quotes: dict[str, tuple[str, int]] = {}
         self.keeps_numbers = False  # whether labels that are numbers stay numbers
         self.n_fields = 0  # the number of text columns of the current source that are fields
@@ -248,8 +251,12 @@ class Reading:
         self.remarks[sentence] = None
 
     def assume(self, name: str, encoding: str) -> None:
-        """Note the encoding that was recognized in a file."""
-        self.encodings[name] = encoding
+        """Note the encoding that was recognized in a file or in a mail."""
+        if name != self._last_assumed:
+            self._n_assumed[encoding] += 1
+            if len(self.encodings) < MOST_LISTED:
+                self.encodings[name] = encoding
+        self._last_assumed = name
 
     def note_quotes(self, kind: str, location: str, n: int) -> None:
         """Note lines with quotes that may not be meant as such, and the first location."""
@@ -259,11 +266,12 @@ class Reading:
     def notes(self, show: Callable[[str], str] = str) -> list[str]:
         """Return sentences about what was assumed of formats, encodings and quotes."""
         notes = list(self.remarks)
-        for encoding in dict.fromkeys(self.encodings.values()):
-            names = [name for name, other in self.encodings.items() if other == encoding]
-            more = f" and {counted(len(names) - 1, 'more file')}" if len(names) > 1 else ""
+        for encoding, n in self._n_assumed.items():
+            known = (name for name, assumed in self.encodings.items() if assumed == encoding)
+            first = next(known, "some files")
+            more = f" and {n - 1:,} more" if n > 1 else ""
             other = param("encoding", "...")
-            notes.append(f"{names[0]}{more}: not UTF-8; read as {encoding} ({other} for another)")
+            notes.append(f"{first}{more}: not UTF-8; read as {encoding} ({other} for another)")
         for kind, (location, n) in self.quotes.items():
             lines = counted(n, "line")
             notes.append(QUOTE_NOTES[kind].format(location=location, lines=lines))

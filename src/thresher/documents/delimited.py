@@ -236,8 +236,10 @@ def _has_stray_quotes(data: bytes, ends: np.ndarray, lines: np.ndarray, dialect:
     n_lines = np.diff(np.append(lines, streams.n_lines(data)))
     starts = np.append(0, ends)
     for i in np.flatnonzero(n_lines > 1).tolist():
-        is_complete = list(map(dialect.is_complete, _lines(data[starts[i] : starts[i + 1]])))
-        if _are_rows(np.cumsum([0, *is_complete]), 0, len(is_complete)):
+        row = data[starts[i] : starts[i + 1]]
+        is_complete = list(map(dialect.is_complete, _lines(row)))
+        n_judged = 2 if len(row) > LONGEST_STRAY else len(is_complete)
+        if _are_rows(np.cumsum([0, *is_complete]), 0, n_judged):
             return True
     return False
 

@@ -68,7 +68,7 @@ class Documents:
         The number of documents with bytes that are no text in the encoding of the file, which were
         replaced.
     encodings : dict
-        The encodings that were recognized, by file; files in UTF-8 are not listed.
+        The encodings that were recognized, by file, of the first hundred files that are not UTF-8.
     notes : list of str
         Sentences about what was assumed of formats, encodings and quotes.
     bytes_read, bytes_total : int or None

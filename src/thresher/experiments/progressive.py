@@ -10,6 +10,7 @@ import numpy as np
 
 from thresher.errors import DocumentError, ParameterError, counted
 from thresher.evaluation.contingency import ratio
+from thresher.model.categories import usual_form
 from thresher.model.source import LabelledSource, Progress, no_progress
 
 if TYPE_CHECKING:
@@ -131,4 +132,5 @@ def _stream(
             raise DocumentError("The documents have no labels to measure against.")
         for start in range(0, len(batch), batch_size):
             texts = batch.texts[start : start + batch_size].to_pylist()
-            yield texts, batch.labels[start : start + batch_size]
+            lists = batch.labels[start : start + batch_size]
+            yield texts, [list(map(usual_form, labels)) for labels in lists]

@@ -17,7 +17,7 @@ from thresher.parameters import names_of
 from thresher.rows import Labels
 from thresher.state import LARGEST_WHOLE, require_field
 
-__all__ = ["Categories", "LabelLists", "decision_mode"]
+__all__ = ["Categories", "LabelLists", "decision_mode", "usual_form"]
 
 TYPES: dict[str, type] = {"str": str, "int": int, "bool": bool, "float": float}
 FORMS = ("one", "several", "indicator")
@@ -127,7 +127,7 @@ class Categories:
         self.form = form
         self.type: str | None = None
         labels = list(labels)
-        usual = list(map(_usual_form, labels))
+        usual = list(map(usual_form, labels))
         # Older models can have two categories for the two forms of a label.
         for label in usual if len(set(usual)) == len(labels) else labels:
             self._add(label)
@@ -235,7 +235,7 @@ class Categories:
 
     def rename(self, label: Any, new: Any) -> None:
         """Change the label of a category; its number stays."""
-        number, new = self.number(label), _usual_form(new)
+        number, new = self.number(label), usual_form(new)
         if new in self._numbers:
             raise ParameterError(f"There is a category {new!r} already; merge the two instead.")
         self._check_type(new)
@@ -282,7 +282,7 @@ class Categories:
             return int(label)
         if self.type == "bool" and label.lower() in ("true", "false"):
             return label.lower() == "true"
-        return _usual_form(label)
+        return usual_form(label)
 
     def _add(self, label: Any) -> None:
         self._check_type(label)
@@ -309,7 +309,7 @@ class Categories:
             )
 
 
-def _usual_form(label: Any) -> Any:
+def usual_form(label: Any) -> Any:
     """Return a text in the normal form NFC of Unicode, and any other label unchanged."""
     is_usual = not isinstance(label, str) or is_normalized("NFC", label)
     return label if is_usual else normalize("NFC", label)

@@ -11,6 +11,7 @@ import numpy as np
 
 from thresher.decisions import Decisions
 from thresher.documents import Batch
+from thresher.model.categories import usual_form
 from thresher.model.explanation import Explanation
 from thresher.report.markup import short
 
@@ -70,7 +71,8 @@ class WorstErrors:
         """Collect the worst errors of a batch, given its scores and decisions."""
         belongs = np.zeros(decided.shape, bool)
         for i, labels in enumerate(batch.labels or ()):
-            known = [self._numbers[name] for name in map(str, labels) if name in self._numbers]
+            names = [usual_form(str(label)) for label in labels]
+            known = [self._numbers[name] for name in names if name in self._numbers]
             belongs[i, known] = True
         margins = scores - self.decisions.thresholds
         missed, wrong, ahead = belongs & ~decided, decided & ~belongs, margins
