@@ -58,6 +58,7 @@ class Content(NamedTuple):
     skipped: list[str]
     notes: list[str]
     encodings: dict[str, str]
+    types: set[type]  # of the labels
 
 
 class Expected(NamedTuple):
@@ -68,6 +69,7 @@ class Expected(NamedTuple):
     lines: list[int] | None = None
 
     in_words: bool = False  # whether blanks and line ends may differ
+    types: set[type] | None = None  # of the labels
 
 
 class Written(NamedTuple):
@@ -112,7 +114,7 @@ def content_of(source: Any, options: dict[str, Any], block: int) -> Content | st
     usual, streams.BLOCK = streams.BLOCK, block
     try:
         documents = read_documents(source() if callable(source) else source, **options)
-        pairs, locations = [], []
+        pairs, locations, types = [], [], set[type]()
         for batch in documents:
             labels = batch.labels or [()] * len(batch)
             pairs += zip(
@@ -120,11 +122,12 @@ def content_of(source: Any, options: dict[str, Any], block: int) -> Content | st
                 (tuple(_unified(value_text(label)) for label in row) for row in labels),
                 strict=True,
             )
+            types |= {type(label) for row in labels for label in row}
             locations += [batch.location(i) for i in range(len(batch))]
         assert documents.n_documents == len(pairs)
         notes, encodings = getattr(documents, "notes", []), getattr(documents, "encodings", {})
         skipped = documents.n_skipped, sorted(documents.skipped)
-        return Content(pairs, locations, *skipped, list(notes), dict(encodings))
+        return Content(pairs, locations, *skipped, list(notes), dict(encodings), types)
     except ThresherError as error:
         return str(error)
     finally:
@@ -149,6 +152,7 @@ def compare_with_expected(content: Content, expected: Expected) -> None:
     right = [(_unified(text), tuple(map(_unified, row))) for text, row in expected.pairs]
     assert pairs == right, f"{texts[0]}, expected {texts[1]}: {difference(pairs, right)}"
     assert content.n_skipped == expected.n_skipped, f"{texts[0]}, expected {texts[1]}"
+    assert expected.types in (None, content.types), f"labels of {content.types}"
     if expected.lines is not None:
         lines = [int(location.rsplit(":", 1)[1]) for location in content.locations]
         assert lines == expected.lines, f"lines: {difference(lines, expected.lines)}"
@@ -464,7 +468,7 @@ def arrow(case: Case, folder: Path) -> Written:
     return Written(
         (lambda: chunked.to_reader(size)) if streamed else (lambda: chunked),
         options,
-        lambda encoding: _expected_table(content, options),
+        lambda encoding: _expected_table(content, options, in_memory=True),
     )
 
 
@@ -496,8 +500,10 @@ def _arrow_table(case: Case) -> tuple[pa.Table, dict[str, Any]]:
     return content, {"text": "text", "labels": "label", "label_separator": separator}
 
 
-def _expected_table(content: pa.Table, options: dict[str, Any]) -> Expected:
-    pairs = []
+def _expected_table(
+    content: pa.Table, options: dict[str, Any], in_memory: bool = False
+) -> Expected:
+    pairs, types = [], set[type]()
     texts, labels = (content.column(name).to_pylist() for name in ("text", "label"))
     for text, label in zip(texts, labels, strict=True):
         if isinstance(label, list):
@@ -508,7 +514,12 @@ def _expected_table(content: pa.Table, options: dict[str, Any]) -> Expected:
         else:
             row = split_labels(value_text(label), "")
         pairs.append((value_text(text), row))
-    return Expected(pairs)
+        # Whole numbers and truth values keep their types in memory; files have texts.
+        values = label if isinstance(label, list) else [label]
+        numbers = {type(value) for value in values if isinstance(value, int) and in_memory}
+        types |= numbers or ({str} if row else set())
+    is_real = pa.types.is_floating(content.schema.field("label").type)  # may hold whole numbers
+    return Expected(pairs, types=None if is_real else types)
 
 
 def lines(case: Case, folder: Path) -> Written:
