@@ -21,7 +21,7 @@ __all__ = ["ATTACKS"]
 
 TOPICS = ("wheat grains priced", "oil crude barrels", "ships ports sailing", "gold silver", "rates")
 PROBE = ["wheats oils w3x", "gold w5x ships", "crude barrels rates"]
-HANG = 30.0  # seconds, after which a process hangs
+HANG = 20.0  # seconds, after which a process hangs
 Change = Callable[[Any], object]
 
 
