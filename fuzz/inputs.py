@@ -1,7 +1,7 @@
 """Commands whose output is one of their inputs, under another name or inside a folder or pattern.
 
-No command changes a file that it reads, unless it is the model that `learn` and `tune` change; nor
-does it replace a file of another kind.
+No command changes a file that it reads, except the model that `learn` and `tune` change and the one
+file that `filter` may replace; nor does it replace a file of another kind.
 """
 
 from __future__ import annotations
@@ -87,6 +87,8 @@ def attempt(case: Case, folder: Path) -> str:
     read |= {"names.csv"} if "--names" in command else set()
     if command.startswith(("learn", "tune")):  # they may change the model
         read.discard("model.thresher")
+    if command.endswith("{data} --category a -o {out}") and Path(data).is_file():
+        read.discard(data)  # `filter` may replace its only file
     # The output is an input or, now and then, a file of another kind.
     others = ["other.csv", "notes.txt", "model-compact.thresher", "other.thresher"]
     if command.startswith(("train", "learn", "tune", "compact")):
