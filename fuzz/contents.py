@@ -22,12 +22,14 @@ from email.message import EmailMessage
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fuzz.campaign import Attack, Case
 from fuzz.documents import _mutate, _zstd
 from thresher.documents import read_documents, streams
+from thresher.documents.records import RecordWriter
 from thresher.errors import ThresherError
 
 __all__ = ["ATTACKS", "Content", "Expected", "compare", "content_of"]
@@ -78,6 +80,7 @@ class Written(NamedTuple):
     source: Any  # a path, or a function that returns a table
     options: dict[str, Any]
     expected: Callable[[str], Expected | None] = lambda encoding: None  # of text in this encoding
+    is_copied: bool = False  # whether its records alone are read in the same way
 
 
 # Reading ------------------------------------------------------------------------------------------
@@ -106,7 +109,32 @@ def attempt(case: Case, folder: Path) -> str:
     if expected is None:
         return "read, equal for all block sizes"
     compare_with_expected(usual, expected)
+    if isinstance(source, Path) and written.is_copied and case.random() < 0.3:
+        copy = folder / f"copy{source.suffix}"
+        copy.write_bytes(records_of(source, options, case.choice(BLOCKS[3:])))
+        encoding = "utf-8" if encoding.startswith(("utf-16", "utf-32")) else encoding
+        again = content_of(copy, options | {"encoding": encoding}, streams.BLOCK)
+        is_same = isinstance(again, Content) and (again.pairs, again.n_skipped) == (usual.pairs, 0)
+        assert is_same or not usual.pairs, (
+            f"the records differ when they are copied: {again!r:.900}"
+        )
+        return "read as by another reader, and copied"
     return "read as by another reader"
+
+
+def records_of(path: Path, options: dict[str, Any], block: int) -> bytes:
+    """Return a copy of the records of a file that can be read, as `filter` makes it."""
+    usual, streams.BLOCK = streams.BLOCK, block
+    try:
+        documents = read_documents(path, **options)
+        documents.keep_records(lambda record: None)
+        file, writer = io.BytesIO(), None
+        for batch in documents:
+            writer = writer or RecordWriter(file, documents.opening)
+            writer.write(batch, np.ones(len(batch), bool))
+        return file.getvalue()
+    finally:
+        streams.BLOCK = usual
 
 
 def content_of(source: Any, options: dict[str, Any], block: int) -> Content | str:
@@ -290,7 +318,7 @@ def table(case: Case, folder: Path, suffix: str = "") -> Written:
         n = len(names) - 1 if suffix == ".tsv" or delimiter == "\t" else 0
         return _expected_rows(table_rows(text, delimiter, n), options)
 
-    return Written(put(case, path, data), options, expected)
+    return Written(put(case, path, data), options, expected, delimiter != "\t")
 
 
 def _row(case: Case, cells: list[str], delimiter: str, ends: str) -> str:
@@ -407,7 +435,7 @@ def json_lines(case: Case, folder: Path) -> Written:
         text = decode(data, encoding)
         return None if has_zero(text) else _expected_objects(text, separator)
 
-    return Written(put(case, folder / "case.jsonl", data), options, expected)
+    return Written(put(case, folder / "case.jsonl", data), options, expected, True)
 
 
 def _value(case: Case, kind: str) -> Any:
@@ -543,7 +571,7 @@ def lines(case: Case, folder: Path) -> Written:
         pairs = [_tagged(line) if is_fasttext else (line, ()) for line in split]
         return Expected(pairs, 0, list(range(1, len(pairs) + 1)))
 
-    return Written(put(case, folder / "case.txt", data), options, expected)
+    return Written(put(case, folder / "case.txt", data), options, expected, True)
 
 
 def _tagged(line: str) -> Pair:
