@@ -119,7 +119,7 @@ def program(case: Case, path: Path) -> None:
         subprocess.run(["cp", seeds(NAME) / case.choice(MODELS), path], stderr=subprocess.DEVNULL)
         if case.random() < 0.3:
             size = case.choice((0, 100, 5000))
-            subprocess.run(["truncate", f"--size={size}", path])
+            subprocess.run(["truncate", f"--size={size}", path], stderr=subprocess.DEVNULL)
 
 
 ATTACKS = (Attack(NAME, "models rewritten in place while they are loaded", attempt, 100, prepare),)
