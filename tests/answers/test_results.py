@@ -839,8 +839,9 @@ def test_missing_texts_in_a_column_are_as_in_a_table(model):
     np.testing.assert_array_equal(
         model.scores(np.array(["toner", None], object)), model.scores(["toner", ""])
     )
-    with pytest.raises(DocumentError, match="document 2: is NoneType, where a text is expected"):
-        model.predict(["toner", None])  # who writes a list can write a text
+    assert model.predict(["toner", None]) == model.predict(["toner", ""])
+    with pytest.raises(DocumentError, match="document 2: is int, where a text is expected"):
+        model.predict(["toner", 5])
 
 
 @pytest.mark.parametrize(

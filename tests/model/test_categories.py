@@ -48,6 +48,19 @@ def test_labels_of_two_types_are_refused():
         Categorizer().fit(TEXTS, ["spam", "ham"] * 6).learn(["pills"], [7])
 
 
+def test_an_interrupt_while_a_category_is_added_can_be_undone():
+    class Interrupting(dict):
+        def __setitem__(self, label, number):
+            raise KeyboardInterrupt
+
+    categories = Categories(["spam"])
+    categories._numbers = Interrupting(categories._numbers)
+    with pytest.raises(KeyboardInterrupt):
+        categories.encode([["ham"]], grow=True)
+    categories.truncate(1)
+    assert categories.labels == ["spam"] and "ham" not in categories
+
+
 def test_numbers_are_sorted_as_numbers_and_stay_numbers(tmp_path):
     labels = [10, 9, 10, 2] * 3
     model = Categorizer().fit(TEXTS, labels)

@@ -196,17 +196,18 @@ def test_a_line_that_is_no_object(tmp_path, monkeypatch, value, place):
 
 @pytest.mark.parametrize("value", NOT_UTF8.values(), ids=NOT_UTF8)
 def test_bytes_that_are_not_utf8(tmp_path, value):
-    """As a text, a label, a key, and in the other formats."""
+    """As a text, a label, a key, and in the other formats of files that are named as UTF-8."""
+    utf8 = {"encoding": "utf-8"}
     path = written(tmp_path / "a.jsonl", line(text=b'"a%sz"' % value))
-    first, (text, _), last = read(path)
+    first, (text, _), last = read(path, **utf8)
     assert first[0] == "t" and last[0] == "end"
     assert text[0] == "a" and text[-1] in "xz" and REPLACED in text
     path = written(tmp_path / "b.jsonl", line(label=b'"a%sz"' % value))
-    ((label,),) = [labels for _, labels in read(path) if labels != ["l"]]
+    ((label,),) = [labels for _, labels in read(path, **utf8) if labels != ["l"]]
     assert label == text
     lines = [line(key=b'"%s"' % value)] * 3
     (tmp_path / "c.jsonl").write_bytes(b"\n".join(lines))
-    documents = read_documents(tmp_path / "c.jsonl")
+    documents = read_documents(tmp_path / "c.jsonl", **utf8)
     assert [labels for batch in documents for labels in batch.labels] == [["l"]] * 3
     assert documents.columns.text[0].encode()
     for name, data in (
@@ -215,9 +216,9 @@ def test_bytes_that_are_not_utf8(tmp_path, value):
         ("a.ft", b"__label__l a%sz\n"),
     ):
         (tmp_path / name).write_bytes(data % value)
-        assert read(tmp_path / name) == [(text, ["l"])]
+        assert read(tmp_path / name, **utf8) == [(text, ["l"])]
     (tmp_path / "a.txt").write_bytes(b"a%sz\n" % value)
-    assert read(tmp_path / "a.txt", format="lines") == [(text, None)]
+    assert read(tmp_path / "a.txt", format="lines", **utf8) == [(text, None)]
 
 
 @pytest.mark.parametrize("value", BROKEN, ids=lambda value: ascii(value[:20]))
@@ -257,9 +258,14 @@ def test_whole_files_of_json(tmp_path, content, texts):
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.txt", "a.ft"])
-def test_utf_16_is_told_as_such(tmp_path, encoding, name):
-    (tmp_path / name).write_bytes('text,label\n{"text": "a"}\n'.encode(encoding))
-    assert "is UTF-16" in read(tmp_path / name) or "is a binary file" in read(tmp_path / name)
+def test_utf_16_is_read_if_it_has_a_mark(tmp_path, encoding, name):
+    line = {"a.jsonl": '{"text": "ä"}', "a.csv": "text\nä"}.get(name, "ä")
+    (tmp_path / name).write_bytes(f"{line}\n".encode(encoding))
+    if encoding in ("utf-16", "utf-32"):
+        assert [text for text, _ in read(tmp_path / name)] == ["ä"]
+    else:
+        assert "is a binary file" in read(tmp_path / name)
+    assert [text for text, _ in read(tmp_path / name, encoding=encoding)] == ["ä"]
 
 
 # CSV ----------------------------------------------------------------------------------------------
@@ -285,7 +291,7 @@ def test_utf_16_is_told_as_such(tmp_path, encoding, name):
         ([b"", b"", b"text,label", b"", b"a,x", b""], ["a"]),
         ([b"text,label", b"a\0b,x"], ["a\0b"]),
         ([b"text,label", b"=1+1,x"], ["=1+1"]),
-        ([b"text,label", b"\xe9,x"], [REPLACED]),
+        ([b"text,label", b"\xe9,x"], ["é"]),
         ([b"text,label", b"NULL,x", b"nan,x"], ["NULL", "nan"]),
         ([b"text,label", b"x" * 200_000 + b",x"], ["x" * 200_000]),
     ],
@@ -344,7 +350,7 @@ PART = b"Content-Type: multipart/mixed; boundary=%s\n\n--%s\n"
         (b"Subject: =?utf-8?q?caf=C3=A9?=\n\nword", "café"),
         (b"Subject: =?utf-8?b?!!!?= =?nowhere?q?a?= =?utf-8?q?=E9\n\nword", "word"),
         (b"Subject: a\nContent-Type: text/plain; charset=nowhere\n\nw\xc3\xb6rd", "wörd"),
-        (b"Subject: a\nContent-Type: text/plain; charset=ascii\n\nw\xf6rd", f"w{REPLACED}rd"),
+        (b"Subject: a\nContent-Type: text/plain; charset=ascii\n\nw\xf6rd", "wörd"),
         (b"Content-Transfer-Encoding: base64\n\n%%%not base64%%%", ""),
         (b"Content-Transfer-Encoding: quoted-printable\n\n=ZZ=3Dword=", "=word"),
         (b"Content-Type: multipart/mixed\n\n--b\n\nword", ""),

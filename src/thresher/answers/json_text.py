@@ -180,7 +180,7 @@ def plain_values(array: pa.Array) -> list[Any]:
         array = array.cast(pa.string())  # Python's types have no nanoseconds
     try:
         values: list[Any] = array.to_pylist()
-    except ValueError:
+    except (ValueError, OverflowError):
         raise DocumentError(
             f"A column to keep, of type {array.type}, has values that are not valid UTF-8 or that "
             "Python cannot represent; write .parquet, or keep another."

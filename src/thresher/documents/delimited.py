@@ -137,7 +137,7 @@ def _check_quotes(rows: Rows, shape: Shape, reading: Reading, line: int) -> None
         location = f"{shape.name}:{line + rows.lines[literal[0]]}"
         reading.note_quotes("literal", location, len(literal))
     delimiter, n_delimiters = shape.dialect.delimiter.encode(), len(shape.header) - 1
-    if not shape.dialect.is_quoted or not n_delimiters:
+    if not shape.dialect.is_quoted or not n_delimiters or b'"' not in rows.data:
         return
     n_inner = np.diff(np.append(rows.lines, streams.n_lines(rows.data))) - 2
     starts = np.append(0, rows.ends)
@@ -210,7 +210,8 @@ def _row_blocks(stream: Stream, dialect: Dialect) -> Iterator[Rows]:
             yield rows
             line += streams.n_lines(rows.data)
             rest = rest[len(rows.data) :]
-        size = max(streams.BLOCK, len(rest))  # scans a long row only a few times
+        # Scans a long row only a few times, and reads little more than the limit.
+        size = max(streams.BLOCK, min(len(rest), stream.longest - len(rest)))
         if len(rest) > stream.longest:
             what = f"the row has more than {stream.longest} bytes"
             raise stream.too_long(f"{what}; a quote may be opened in it and never closed", line)
@@ -222,21 +223,20 @@ def _complete_rows(data: bytes, dialect: Dialect, is_end: bool = False) -> Rows:
     """Return the complete rows at the beginning of the data."""
     ends, lines = _row_ends(data, dialect)
     n_bytes = int(ends[-1]) if len(ends) else 0
+    rows = Rows(data[:n_bytes], lines, ends)
     n_open = len(data) - n_bytes
-    if (is_end and n_open) or (
-        dialect.n_delimiters
-        and (n_open > LONGEST_STRAY or _has_stray_quotes(data[:n_bytes], ends, lines, dialect))
-    ):
-        return _rows_by_lines(data, dialect, is_end)
-    return Rows(data[:n_bytes], lines, ends)
+    is_doubtful = dialect.n_delimiters and (n_open > LONGEST_STRAY or _has_stray(rows, dialect))
+    return _rows_by_lines(data, dialect, is_end) if is_doubtful or (is_end and n_open) else rows
 
 
-def _has_stray_quotes(data: bytes, ends: np.ndarray, lines: np.ndarray, dialect: Dialect) -> bool:
+def _has_stray(rows: Rows, dialect: Dialect) -> bool:
     """Return True if a row of several lines may be complete rows after a stray quote."""
-    n_lines = np.diff(np.append(lines, streams.n_lines(data)))
-    starts = np.append(0, ends)
+    if b'"' not in rows.data:
+        return False
+    n_lines = np.diff(np.append(rows.lines, streams.n_lines(rows.data)))
+    starts = np.append(0, rows.ends)
     for i in np.flatnonzero(n_lines > 1).tolist():
-        row = data[starts[i] : starts[i + 1]]
+        row = rows.data[starts[i] : starts[i + 1]]
         is_complete = list(map(dialect.is_complete, _lines(row)))
         n_judged = 2 if len(row) > LONGEST_STRAY else len(is_complete)
         if _are_rows(np.cumsum([0, *is_complete]), 0, n_judged):

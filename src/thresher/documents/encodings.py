@@ -158,7 +158,8 @@ class Converter:
             if not self._is_known and not data.isascii():
                 data = self._recognize(data)
             if not self._is_known:
-                self._before = (self._before + data)[-CONTEXT:]
+                before = b"" if len(data) >= CONTEXT else self._before
+                self._before = (before + data[-CONTEXT:])[-CONTEXT:]
             if self._decoder is None:
                 return data
             text = self._decoder.decode(data, final=not data)

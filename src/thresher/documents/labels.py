@@ -56,7 +56,7 @@ def are_numbers(labels: Iterable[Any]) -> bool:
     kinds = set()
     for label in labels:
         for value in label if isinstance(label, MANY) else [label]:
-            if isinstance(value, (dict, *MANY)):
+            if isinstance(value, (str, dict, *MANY)):
                 return False
             if not is_missing(value):
                 kinds.add(type(_number_or_text(value)))

@@ -251,7 +251,7 @@ class Categories:
     def truncate(self, n: int) -> None:
         """Remove all categories from number `n` on."""
         for label in self.labels[n:]:
-            del self._numbers[label]
+            self._numbers.pop(label, None)
         del self.labels[n:]
 
     def state(self) -> dict[str, Any]:
@@ -286,8 +286,8 @@ class Categories:
 
     def _add(self, label: Any) -> None:
         self._check_type(label)
-        self._numbers[label] = len(self.labels)
-        self.labels.append(label)
+        self.labels.append(label)  # first, so that `truncate` can undo an interrupted call
+        self._numbers[label] = len(self.labels) - 1
 
     def _set(self, labels: list[Any]) -> None:
         self.labels, self._numbers = labels, {label: i for i, label in enumerate(labels)}
