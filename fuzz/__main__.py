@@ -8,12 +8,14 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from importlib import import_module
 from pathlib import Path
 
 from fuzz.campaign import Attack, Outcome, run
 
 HERE = Path(__file__).parent
+ENDLESS = 10**9  # cases, if the time is limited
 
 
 def attacks() -> dict[str, Attack]:
@@ -35,6 +37,9 @@ def main(words: list[str] | None = None) -> int:
         "--times", type=float, default=1.0, help="multiple of the default number of cases"
     )
     parser.add_argument("--cases", type=int, help="number of cases of each attack")
+    parser.add_argument(
+        "--minutes", type=float, help="run cases for so long in all, each attack equally long"
+    )
     parser.add_argument("--only", type=int, help="run only the case with this number")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="number of processes")
     parser.add_argument("--log", type=Path, help="append a JSON line for each attack to this file")
@@ -45,10 +50,17 @@ def main(words: list[str] | None = None) -> int:
     print(f"seed {seed}; failed cases are kept in {HERE / 'work' / 'failures'}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C
     n_failures = n_cases = 0
-    for attack in (known[name] for name in given.names or known):
-        cases = given.cases or max(1, round(attack.cases * given.times))
-        numbers = range(cases) if given.only is None else range(given.only, given.only + 1)
-        outcome = run(attack, seed, numbers, jobs=given.jobs, home=HERE / "work", show=_progress)
+    end = None if given.minutes is None else time.monotonic() + 60 * given.minutes
+    chosen = [known[name] for name in given.names or known]
+    for i, attack in enumerate(chosen):
+        n = given.cases or max(1, round(attack.cases * given.times))
+        seconds = None
+        if end is not None:
+            n = given.cases or ENDLESS
+            seconds = max(0.0, end - time.monotonic()) / (len(chosen) - i)
+        numbers = range(n) if given.only is None else range(given.only, given.only + 1)
+        how = {"jobs": given.jobs, "home": HERE / "work", "seconds": seconds}
+        outcome = run(attack, seed, numbers, **how, show=_progress)
         _report(outcome)
         if given.log:
             append(given.log, outcome)

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 
@@ -67,6 +68,8 @@ class Attack:
         Share of the cases that run in a separate process that has not called any kernel.
     memory : int
         Additional bytes of address space that a process may use.
+    patience : float
+        Seconds after which a case counts as hanging.
     """
 
     name: str
@@ -76,6 +79,7 @@ class Attack:
     prepare: Callable[[Path], None] | None = None
     fresh: float = 0.0
     memory: int = MEMORY
+    patience: float = PATIENCE
 
 
 @dataclass
@@ -118,7 +122,8 @@ def run(
     *,
     jobs: int = 1,
     home: Path = _home,
-    patience: float = PATIENCE,
+    patience: float | None = None,
+    seconds: float | None = None,
     show: Callable[[Outcome], None] = lambda outcome: None,
 ) -> Outcome:
     """Run cases of an attack in several processes; return the outcome.
@@ -131,8 +136,10 @@ def run(
         The number of processes.
     home : Path
         The folder for cases, and for those that failed.
-    patience : float
-        Seconds after which a case counts as hanging.
+    patience : float, optional
+        Seconds after which a case counts as hanging; by default those of the attack.
+    seconds : float, optional
+        The time after which no more cases are run.
     show : callable
         Called from time to time with the outcome so far.
     """
@@ -143,12 +150,14 @@ def run(
         _prepare(attack)
     if attack.fresh:
         _load_libraries()
-    waiting = list(_batches(numbers, attack.fresh))[::-1]
+    batches, waiting = _batches(numbers, attack.fresh), list[tuple[list[int], bool]]()
+    patience = attack.patience if patience is None else patience
     with selectors.DefaultSelector() as ears, _until_interrupted(ears):
-        while waiting or ears.get_map():
+        while (waiting := waiting or list(islice(batches, 1))) or ears.get_map():
             while waiting and len(ears.get_map()) < jobs:
                 worker = _Worker(attack, seed, *waiting.pop())
                 ears.register(worker.pipe, selectors.EVENT_READ, worker)
+                waiting = waiting or list(islice(batches, 1))
             for key, _ in ears.select(timeout=0.2):
                 key.data.listen()
             for key in list(ears.get_map().values()):
@@ -162,6 +171,9 @@ def run(
                         waiting.append((worker.left, worker.fresh))
             outcome.seconds = round(time.monotonic() - began, 1)
             show(outcome)
+            if seconds is not None and outcome.seconds > seconds:
+                _stop_all(ears)
+                break
     return outcome
 
 
@@ -171,8 +183,14 @@ def _until_interrupted(ears: selectors.BaseSelector) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        for key in list(ears.get_map().values()):
-            key.data.stop()
+        _stop_all(ears)
+
+
+def _stop_all(ears: selectors.BaseSelector) -> None:
+    """End all processes; the cases that they are running do not count."""
+    for key in list(ears.get_map().values()):
+        key.data.stop()
+        shutil.rmtree(key.data.folder, ignore_errors=True)
 
 
 def _batches(numbers: range, fresh: float) -> Iterator[tuple[list[int], bool]]:
@@ -289,6 +307,7 @@ def _work(
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (used + attack.memory, most))
+    shutil.rmtree(folder, ignore_errors=True)  # of a campaign that was killed
     for number in numbers:
         case_folder = folder / str(number)
         case_folder.mkdir(parents=True)

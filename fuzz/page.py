@@ -1,4 +1,4 @@
-"""`python -m fuzz.page`: write the results in the campaign's log to docs/reliability.md."""
+"""`python -m fuzz.page`: write the results in the campaign's logs to docs/reliability.md."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
-LOG = HERE / "campaign.jsonl"
+LOG, CONTENTS_LOG = HERE / "campaign.jsonl", HERE / "contents.jsonl"
 PAGE = HERE.parent / "docs" / "reliability.md"
-BEGIN, END = "<!-- from the log -->\n", "<!-- end of the log -->\n"
+END = "<!-- end of the log -->\n"
+# The logs, by the marks that begin their tables.
+LOGS = {"<!-- from the log -->\n": LOG, "<!-- from the log of contents -->\n": CONTENTS_LOG}
 
 
 class Promise(NamedTuple):
@@ -76,7 +78,7 @@ PROMISES = (
         "Any number of threads can use a model while another updates it; each answer is that of a "
         "complete model before or after an update.",
         ("promises/test_threads.py", "model/test_learn_undo.py"),
-        ("threads",),
+        ("threads", "categories", "processes"),
     ),
     Promise(
         "A corpus is read only if it is the published one and of bounded size.",
@@ -89,13 +91,44 @@ PROMISES = (
         ("model/test_learn_undo.py",),
         ("soak",),
     ),
+    Promise(
+        "Documents are read as `csv`, `json`, `pyarrow` and `email` read them, for any size of the "
+        "blocks in which a file is read; what cannot be read is counted.",
+        ("documents/test_documents.py", "promises/test_bad_inputs.py"),
+        ("contents",),
+    ),
+    Promise(
+        "The time to read documents is proportional to their size.",
+        ("documents/test_documents.py",),
+        ("sizes",),
+    ),
+    Promise(
+        "Small compressed files take bounded memory and disk space.",
+        ("documents/test_documents.py",),
+        ("bombs",),
+    ),
+    Promise(
+        "No command writes a file that it reads, or replaces a file of another kind.",
+        ("cli/test_cli.py",),
+        ("inputs",),
+    ),
+    Promise(
+        "A model that another program rewrites in place is loaded completely or refused.",
+        ("model/test_storage.py",),
+        ("rewrites",),
+    ),
+    Promise(
+        "A command on a failing or full disk leaves the old file or the new one, and says why.",
+        ("promises/test_writers.py",),
+        ("disks",),
+    ),
 )
 
 
 def read_log(log: Path = LOG) -> dict[str, dict[str, Any]]:
     """Return the results of each attack, summed over runs with several seeds."""
     known: dict[str, dict[str, Any]] = {}
-    for line in log.read_text().splitlines():
+    for line in log.read_text().splitlines() if log.exists() else ():
         new = json.loads(line)
         record = known.setdefault(new["attack"], {**new, "cases": 0, "fresh": 0, "seconds": 0.0})
         if record["cases"]:
@@ -114,10 +147,12 @@ def read_log(log: Path = LOG) -> dict[str, dict[str, Any]]:
 
 def table(known: dict[str, dict[str, Any]]) -> str:
     """Return the promises as a table, with the cases tried and their outcomes."""
+    if not known:
+        return "It has not run yet.\n"
     lines = ["| promise | tests | in the campaign | outcomes | failures |"]
     lines.append("|---|---|---|---|---:|")
     for promise in PROMISES:
-        for attack in promise.attacks:
+        for attack in filter(known.__contains__, promise.attacks):
             record = known[attack]
             fresh = f", {record['fresh']:,} in fresh processes" if record["fresh"] else ""
             outcomes = ", ".join(f"{n:,} {word}" for word, n in record["outcomes"].most_common())
@@ -132,17 +167,19 @@ def table(known: dict[str, dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def filled(page: str, known: dict[str, dict[str, Any]]) -> str:
-    """Return the page with the table of this log."""
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}{table(known)}{END}{after}"
+def filled(page: str) -> str:
+    """Return the page with the tables of the logs."""
+    for begin, log in LOGS.items():
+        before, _, rest = page.partition(begin)
+        _, _, after = rest.partition(END)
+        page = f"{before}{begin}{table(read_log(log))}{END}{after}"
+    return page
 
 
 def main() -> int:
     """Update the page."""
-    PAGE.write_text(filled(PAGE.read_text(), read_log()))
-    print(f"Written: {PAGE.name}, from {LOG.name}")
+    PAGE.write_text(filled(PAGE.read_text()))
+    print(f"Written: {PAGE.name}, from {' and '.join(log.name for log in LOGS.values())}")
     return 0
 
 

@@ -5,11 +5,13 @@ import signal
 import time
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
-from fuzz import campaign, page
+from fuzz import campaign, contents, page
 from fuzz.__main__ import append, attacks
 from fuzz.campaign import Attack, run
+from thresher.documents import read_documents, streams
 from thresher.errors import DocumentError
 
 
@@ -100,9 +102,10 @@ def test_every_attack_is_on_a_promise_and_every_promise_has_tests():
 
 
 def test_the_page_says_what_the_log_says():
-    text, known = page.PAGE.read_text(), page.read_log()
-    assert page.filled(text, known) == text
-    assert not any(item["failures"] for item in known.values())
+    text = page.PAGE.read_text()
+    assert page.filled(text) == text
+    for log in page.LOGS.values():
+        assert not any(item["failures"] for item in page.read_log(log).values())
 
 
 def test_runs_with_several_seeds_are_added_up(tmp_path):
@@ -115,6 +118,69 @@ def test_runs_with_several_seeds_are_added_up(tmp_path):
     append(log, run(attack, 2, range(3), home=tmp_path))
     with pytest.raises(AssertionError, match="one seed, twice"):
         page.read_log(log)
+
+
+def test_a_campaign_ends_when_its_time_is_over(tmp_path):
+    endless = Attack("endless", "cases", lambda case, folder: "read", 1)
+    outcome = run(endless, 0, range(10**9), jobs=2, home=tmp_path, seconds=0.3)
+    assert outcome.outcomes == {"read": outcome.cases} and not outcome.failures
+    assert not any((tmp_path / "scratch").iterdir())
+
+
+def test_the_independent_reader_of_tables_reads_rows_and_open_quotes():
+    rows = contents.table_rows('a,b\n"x\ny",1\n\n"z,2\nw,3', ",")
+    assert list(rows) == [(1, ["a", "b"]), (2, ["x\ny", "1"]), (5, None), (6, ["w", "3"])]
+    stray = contents.table_rows('a\tb\n"x\t1\ny"\t2\n"z\tw\n', "\t", 1)
+    cells = [["a", "b"], ['"x', "1"], ['y"', "2"], ['"z', "w"]]
+    assert list(stray) == list(enumerate(cells, 1))
+
+
+def test_the_independent_reader_of_objects_counts_what_is_no_object():
+    text = '{"text": "a", "label": ["x", " ", 3.0]}\n\n[1]\n{"text": 1}\n{"text": {}}\n{"te'
+    expected = contents._expected_objects(text, "")
+    assert expected.pairs == [("a", ("x", "3")), ("1", ())]
+    assert (expected.lines, expected.n_skipped) == ([1, 4], 3)
+
+
+# Faults of a reader, as texts of a document, which depend on the size of blocks or do not.
+FAULTS = {
+    "a text is changed": lambda texts: [text.replace("wheat", "whe at") for text in texts],
+    "blocks of few bytes lose a character": lambda texts: (
+        [text.lstrip("\ufeff\t") for text in texts] if streams.BLOCK < 1000 else texts
+    ),
+    "the first document is lost": lambda texts: [""] * bool(texts) + texts[1:],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_a_reader_is_found(tmp_path, monkeypatch, fault):
+    change = FAULTS[fault]
+
+    def faulty(source, **options):
+        documents = read_documents(source, **options)
+        read = type(documents).batches
+
+        def batches(self, *arguments):
+            for batch in read(self, *arguments):
+                texts = change(batch.texts.to_pylist())
+                batch.texts = pa.array(texts, pa.large_string())
+                yield batch
+
+        documents.__class__ = type("Faulty", (type(documents),), {"batches": batches})
+        return documents
+
+    monkeypatch.setattr(contents, "read_documents", faulty)
+    outcome = run(attacks()["contents"], 1, range(40), home=tmp_path)
+    assert len(outcome.failures) > 3
+    assert all("AssertionError" in failure.kind for failure in outcome.failures)
+
+
+@pytest.mark.slow
+def test_a_few_cases_of_every_attack_on_contents(tmp_path):
+    for name in ("contents", "rewrites", "disks"):
+        outcome = run(attacks()[name], 8, range(8), home=tmp_path)
+        assert outcome.cases == 8 and not outcome.failures, outcome.failures
 
 
 @pytest.mark.slow
