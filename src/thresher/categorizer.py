@@ -21,14 +21,7 @@ from thresher.model.compact import CHANGES_ALLOWED, compact
 from thresher.model.learn import DOCUMENTS_CHECKED
 from thresher.model.model import Model, check_will_be_probable
 from thresher.model.parameters import TrainingParameters
-from thresher.model.shared import (
-    ScoredBatch,
-    SharedModel,
-    Tested,
-    Values,
-    score_labelled,
-    scored_batches,
-)
+from thresher.model.shared import SharedModel, score_labelled, scored_batches
 from thresher.model.source import LabelledSource, Progress, Watch, no_progress, open_source
 from thresher.model.train import model_for_stream, train
 from thresher.parameters import Whole, available_if
@@ -41,6 +34,7 @@ if TYPE_CHECKING:
     from thresher.features import Features
     from thresher.learners import Learner
     from thresher.model.explanation import Explanation
+    from thresher.model.shared import ScoredBatch, Tested, Values
     from thresher.rows import Rows
 
 log = logging.getLogger("thresher")
@@ -268,8 +262,7 @@ class Categorizer(TrainingParameters):
         """
         with self.shared_.changing() as model:
             source = None if documents is None else self._source(documents, labels, progress)
-            compacted = compact(model, source, allow, self.n_jobs_)
-        self.compacted_ = compacted
+            self.compacted_ = compact(model, source, allow, self.n_jobs_)
         return self
 
     # ---- deciding ----------------------------------------------------------------------------
@@ -403,12 +396,11 @@ class Categorizer(TrainingParameters):
         from thresher.answers.answer import AnswerOptions, answer_table
 
         options = AnswerOptions(_checked_top(top), scores, probabilities)
-        model = self.model_
         if probabilities:
-            model.check_probable()
+            self.model_.check_probable()
         columns: dict[str, Any] = {"labels": False, "text": text, "keep": ()}
-        source = self._source(open_source(table, False, model.columns, self.fields, **columns))
-        return answer_table(self.shared_, source, options, table, self.n_jobs_)
+        source = open_source(table, False, self.model_.columns, self.fields, **columns)
+        return answer_table(self.shared_, self._source(source), options, table, self.n_jobs_)
 
     def rank(self, documents: Any, top: int | None = None) -> list[list[tuple[Any, float]]]:
         """Return the categories of each document with their scores, the best first.
@@ -440,8 +432,8 @@ class Categorizer(TrainingParameters):
         from thresher.answers.answer import AnswerOptions, map_answers
 
         options = AnswerOptions(_checked_top(top), scores, probabilities)
-        source = self._source(documents)
-        return chain.from_iterable(map_answers(list, self.shared_, source, options, self.n_jobs_))
+        batches = map_answers(list, self.shared_, self._source(documents), options, self.n_jobs_)
+        return chain.from_iterable(batches)
 
     def explain(self, text: Any, category: Any = None) -> Explanation:
         """Return why a document gets a category, or does not.
@@ -525,8 +517,8 @@ class Categorizer(TrainingParameters):
         """Return labels and `values(model, scores)` for the categories known at the beginning."""
         if SharedModel.reads_at_once(documents):
             with self.shared_.reading() as model:
-                scores = model.scores(documents, self.n_jobs_)
-                return list(model.categories.labels), values(model, scores)
+                scores = values(model, model.scores(documents, self.n_jobs_))
+                return list(model.categories.labels), scores
         return self.shared_.columns(self._source(documents), values, self.n_jobs_)
 
     def _source(self, documents: Any, labels: Any = None, *options: Any) -> LabelledSource:
@@ -781,6 +773,9 @@ class Categorizer(TrainingParameters):
             return model.summary(self.changed())
 
     # ---- scikit-learn's protocol -------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(vars(self))  # another thread may learn, and so add attributes
 
     def __copy__(self) -> Self:
         return copy.deepcopy(self)  # what the copy learns must not change this one

@@ -3,6 +3,7 @@
 Each case runs in a fresh process, for a crash of machine code must fail a test, not end them all.
 """
 
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -69,6 +70,31 @@ def test_rankings_name_the_categories_that_their_scores_are_of(n_texts):
         reader.start()
     for label in labels[:58]:
         model.delete_category(label)
+    over.set()
+    for reader in readers:
+        reader.join()
+    assert not problems, problems[:2]
+
+
+def test_models_are_pickled_while_they_learn():
+    texts = [f"{w} w{i}" for w in ("wheat", "oil", "ships", "gold", "rates") for i in range(12)]
+    model = Categorizer("perceptron").fit(texts, [c for c in "abcde" for _ in range(12)])
+    over, problems = threading.Event(), []
+
+    def copy():
+        while not over.is_set():
+            try:
+                assert pickle.loads(pickle.dumps(model)).predict(["wheat"])[0] in "abcde"
+            except Exception as error:
+                problems.append(error)
+
+    readers = [threading.Thread(target=copy) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    for i in range(100):
+        vars(model).pop("learned_", None)  # as before the first `learn`
+        model.learn([f"new{i} word{i}"], [f"new{i}"])
+        model.delete_category(f"new{i}")
     over.set()
     for reader in readers:
         reader.join()
