@@ -74,6 +74,7 @@ def contents(folder):
         "compact m.thresher t.csv -o hard.thresher",
         "compare cats --learners perceptron --plot cats/b/2.txt",
         "filter m.thresher tables --category access -o tables/b.csv",
+        "filter m.thresher tables/a.csv tables/b.csv --category access -o tables/b.csv",
         "filter m.thresher t.csv --category access -o new.csv --rejected hard.csv",
         "learn m.thresher tables --labels team -o tables/a.csv",
         "tune m.thresher tables --labels team --objective f1 -o tables/a.csv",

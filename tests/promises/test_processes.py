@@ -308,6 +308,37 @@ def test_a_child_forked_beside_a_learner_has_a_whole_model_or_an_error(n_documen
     run(FORK_WHILE_LEARNING, n_documents, 24)
 
 
+FORK_WHILE_IMPORTING = """
+    import os, signal, sys, threading, time
+    from thresher import Categorizer
+
+    model = Categorizer("perceptron").fit(["wheat corn", "oil crude"] * 6, ["grain", "oil"] * 6)
+    has_begun = threading.Event()
+
+    class Slow:
+        def find_spec(self, name, path=None, target=None):
+            if name == "thresher.model.single":
+                has_begun.set()
+                time.sleep(0.5)
+
+    sys.modules.pop("thresher.model.single", None)
+    sys.meta_path.insert(0, Slow())
+    reader = threading.Thread(target=lambda: [model.predict(["wheat"]) for _ in range(100)])
+    reader.start()
+    assert has_begun.wait(30)
+    if (child := os.fork()) == 0:
+        signal.alarm(20)  # ends a child that waits for ever
+        assert [model.predict(["wheat"]) for _ in range(100)][-1] == ["grain"]
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    reader.join()
+"""
+
+
+def test_a_child_forked_while_another_thread_imports_does_not_wait_for_ever():
+    run(FORK_WHILE_IMPORTING)
+
+
 # ---- files that change --------------------------------------------------------------------------
 
 LOAD_OFTEN = """

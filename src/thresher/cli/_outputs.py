@@ -83,7 +83,8 @@ def check_outputs(values: dict[str, Any], writes: str | None, replaces: str | No
     writes : str or None
         The kind of the file `output`.
     replaces : str or None
-        The parameter with the file that `output` may replace although it is read.
+        The parameter with the file that `output` may replace although it is read, if it is the
+        only one.
     """
     written: set[str] = set()
     for name, kind in WRITTEN.items():
@@ -92,10 +93,10 @@ def check_outputs(values: dict[str, Any], writes: str | None, replaces: str | No
                 raise OutputError(f"{path} is named twice as an output file; name two files.")
             written.add(os.path.realpath(path))
             for reader in READ:
-                may_replace = name == "output" and reader == replaces
                 words = _words(values.get(reader))
                 if reader == "data" in values:
                     words = words or [STDIN]
+                may_replace = name == "output" and reader == replaces and len(words) == 1
                 if any(_is_read(path, word, may_replace) for word in words):
                     raise OutputError(f"--{name} is {path}, which is read; name another file.")
             if not values.get("force"):
@@ -128,6 +129,7 @@ def _is_read(path: str, word: Any, may_replace: bool) -> bool:
     if os.path.isdir(word):
         return _is_read_in(path, word)
     files = [word] if os.path.exists(word) else [*_files_of(str(word))]
+    may_replace = may_replace and len(files) == 1
     return not may_replace and any(_is_same(path, file) for file in files)
 
 
