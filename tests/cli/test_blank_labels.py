@@ -4,8 +4,9 @@ import json
 import math
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from thresher.experiments.counted import CountedDocuments
 
 from command import run, shell
 from thresher import Categorizer
@@ -13,7 +14,7 @@ from thresher.errors import DocumentError, ThresherWarning
 from thresher.evaluation.folds import hold_out
 from thresher.experiments.comparison import compare
 from thresher.experiments.progressive import progressive_validation
-from thresher.experiments.protocols import cross_validate
+from thresher.experiments.protocols import CountedDocuments, cross_validate
 
 WORDS = {"spam": ["cheap", "pills", "watches"], "ham": ["lunch", "today", "meeting"]}
 TEXTS = [
@@ -158,3 +159,29 @@ def test_folds_have_no_documents_without_labels():
         counted = CountedDocuments.read(Categorizer(preset="fast"), [*TEXTS, "x"], [*LABELS, None])
     (split,) = hold_out(counted.labels, 0.25)
     assert len(counted) == 24 and len(split.train) + len(split.test) == 24
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet", "list"])
+def test_an_empty_list_beside_lists_of_several_labels_says_that_there_is_none(tmp_path, suffix):
+    """Where labels are lists, [] is an answer; where they are strings, "" is a missing label."""
+    texts = [*TEXTS, *(f"neither cheap lunch {i}" for i in range(8))]
+    labels = [[label] for label in LABELS] + [[]] * 8
+    several = [["spam", "ham"], *labels[1:]]
+    for lists, n_learned, mode in ((several, 32, "multi-label"), (labels, 24, "single-label")):
+        source = (texts, lists)
+        if suffix != "list":
+            source = (tmp_path / f"t.{suffix}",)
+            table = pa.table({"text": texts, "labels": lists})
+            if suffix == "parquet":
+                pq.write_table(table, source[0])
+            else:
+                rows = map(json.dumps, table.to_pylist())
+                source[0].write_text("".join(f"{row}\n" for row in rows))
+        model = Categorizer(preset="fast").fit(*source)
+        assert (model.documents_seen_, model.decisions_.mode) == (n_learned, mode)
+        assert model.evaluate(*source).n_documents == n_learned
+        assert model.learn(*source).learned_.documents == n_learned
+    cells = [" | ".join(labels) for labels in several]
+    pq.write_table(pa.table({"text": texts, "labels": cells}), tmp_path / "c.parquet")
+    model = Categorizer(preset="fast").fit(tmp_path / "c.parquet")
+    assert (model.documents_seen_, model.decisions_.mode) == (24, "multi-label")

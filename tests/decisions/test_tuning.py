@@ -265,7 +265,7 @@ def test_explanations_stay_right_when_thresholds_move(library, learner, mode):
     (texts, labels), (test_texts, _) = library
     if mode == "single-label":
         labels = [one[:1] for one in labels]
-    categorizer = Categorizer(learner, objective="f1", mode="multi-label").fit(texts, labels)
+    categorizer = Categorizer(learner, objective="f1", mode=mode).fit(texts, labels)
     generator = np.random.default_rng(0)
     moved = generator.normal(categorizer.decisions_.thresholds, 0.3)
     categorizer.decisions_.thresholds = moved

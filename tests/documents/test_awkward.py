@@ -382,7 +382,7 @@ def test_weights_that_are_none(weights):
     for call in (Categorizer(preset="fast").fit, model.score):
         with pytest.raises(ParameterError, match=r"sample_weight (is zero for|must be finite)"):
             call(texts, labels, sample_weight=weights)
-    with pytest.raises(DocumentError, match=r"^4 documents"):
+    with pytest.raises(DocumentError, match="documents and sample_weight for 1"):
         model.score(texts, labels, sample_weight=[1.0])
 
 

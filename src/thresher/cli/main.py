@@ -6,6 +6,7 @@ import sys
 import warnings
 
 from thresher.cli import common, process
+from thresher.cli.common import verb as verb  # for verbs of other packages
 from thresher.cli.program import PROGRAM, app
 from thresher.errors import ThresherWarning
 from thresher.limits import address_space

@@ -40,7 +40,7 @@ class Comparison:
     >>> learners = ("perceptron", "balanced-winnow")
     >>> comparison = compare({name: Categorizer(name) for name in learners}, texts, labels)
     >>> comparison.against, comparison.results["perceptron"].mean("micro_f1")
-    ('perceptron', 1.0)
+    ('balanced-winnow', 1.0)
     """
 
     results: dict[str, protocols.CrossValidation]  # by name
