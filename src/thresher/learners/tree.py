@@ -17,13 +17,14 @@ from thresher.learners._trees import (
     NO_NODES,
     Columns,
     Growth,
-    Tree,
     concatenated,
     exact_weights,
-    information_gain,
     joined,
     leaves_in,
 )
+from thresher.learners._trees import Tree as Tree
+from thresher.learners._trees import grow_tree as grow_tree
+from thresher.learners._trees import information_gain as information_gain
 from thresher.learners.capabilities import ExplainedFeatures, Line, Lines
 from thresher.learners.growing import checked_mask
 from thresher.learners.learner import Progress, State

@@ -40,7 +40,7 @@ def tree_text(
 
     Examples
     --------
-    >>> from thresher.learners._trees import grow_tree
+    >>> from thresher.learners.tree import grow_tree
     >>> from thresher.rows import Rows
     >>> rows = Rows(np.array([0, 1, 2]), np.zeros(2, np.int32), np.array([1, 2], np.float32), 1)
     >>> tree = grow_tree(rows, np.array([False, True]))
@@ -87,7 +87,7 @@ def tree_svg(
 
     Examples
     --------
-    >>> from thresher.learners._trees import grow_tree
+    >>> from thresher.learners.tree import grow_tree
     >>> from thresher.rows import Rows
     >>> rows = Rows(np.array([0, 1, 2]), np.zeros(2, np.int32), np.array([1, 2], np.float32), 1)
     >>> tree = grow_tree(rows, np.array([False, True]))
