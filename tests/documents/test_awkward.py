@@ -433,6 +433,15 @@ def test_a_quoted_cell_beside_stray_quotes(tmp_path, monkeypatch, block):
     assert "quotes in 2 lines are ordinary characters" in documents.notes[0]
 
 
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("end", ["", "\n", "\n\n", "\r\n"], ids=repr)
+def test_a_stray_quote_on_the_last_line(tmp_path, monkeypatch, block, end):
+    monkeypatch.setattr(streams, "BLOCK", block)
+    (tmp_path / "a.tsv").write_text(f'text\tlabel\nwheat\ta\nup\ta\n"oil\tb{end}', newline="")
+    texts, labels, documents = read(tmp_path / "a.tsv", on_error="skip")
+    assert (texts, labels[-1], documents.n_skipped) == (["wheat", "up", '"oil'], ["b"], 0)
+
+
 def test_very_long_quoted_cells_and_very_late_ends(tmp_path, monkeypatch):
     monkeypatch.setattr(delimited, "LONGEST_STRAY", 1000)
     monkeypatch.setattr(streams, "BLOCK", 300)

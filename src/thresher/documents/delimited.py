@@ -263,6 +263,8 @@ def _rows_by_lines(data: bytes, dialect: Dialect, is_end: bool) -> Rows:
     offsets = _offsets(data)
     n = len(offsets) - 1
     is_complete, closing = np.zeros(n, bool), np.full(n + 1, n)
+    # Without blank lines at the end of the file.
+    n_filled = len(_offsets(data.rstrip(b"\r\n"))) - 1 if is_end else n
     for i, line in enumerate(_lines(data)):
         is_complete[i] = dialect.n_delimiters and dialect.is_complete(line)
         if '"' in line and not _is_open('"' + line, dialect):
@@ -280,7 +282,7 @@ def _rows_by_lines(data: bytes, dialect: Dialect, is_end: bool) -> Rows:
             if last == n or offsets[last + 1] - offsets[start] > LONGEST_STRAY:
                 # So long a cell is judged by its first two lines.
                 is_known = after < n and offsets[n] - offsets[start] > LONGEST_STRAY
-                judged = min(after + 1, n) if is_known or is_end else start
+                judged = min(after + 1, n_filled) if is_known or is_end else start
             else:
                 judged = last + 1
             is_literal[start] = judged > start and _are_rows(n_complete, start, judged)
