@@ -519,6 +519,21 @@ def test_skipping_rows_reads_each_a_few_times(tmp_path, monkeypatch, row, name):
     assert n[40_000] < 5 * n[10_000]
 
 
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_blank_lines_cost_no_parsing(tmp_path, monkeypatch, newline, name):
+    counts = characters_read(monkeypatch)
+    rows = ["", "", "text,label", "", "up,x", "", "", '"two\n\nlines",y', "", "down,x", "", ""]
+    data = newline.join(rows + [""] * 1000)
+    (tmp_path / name).write_text(data.replace(",", "\t" if name == "a.tsv" else ","), newline="")
+    documents = read_documents(tmp_path / name, batch_size=2)
+    batches = list(documents)
+    texts = [text for batch in batches for text in batch.texts.to_pylist()]
+    lines = [batch.location(i).rpartition(":")[2] for batch in batches for i in range(len(batch))]
+    assert (texts, lines) == (["up", "two\n\nlines", "down"], ["5", "8", "12"])
+    assert counts[0] < 100
+
+
 # -------------------------------------------------------------------------------------------- mail
 
 
