@@ -534,6 +534,24 @@ def test_blank_lines_cost_no_parsing(tmp_path, monkeypatch, newline, name):
     assert counts[0] < 100
 
 
+# -------------------------------------------------------------------------------------- JSON lines
+
+
+@pytest.mark.parametrize("block", [*BLOCKS, 3000])
+@pytest.mark.parametrize("label", ['"y"', "0.5"])
+def test_skipped_lines_are_listed_in_their_order(tmp_path, monkeypatch, block, label):
+    monkeypatch.setattr(streams, "BLOCK", block)
+    broken = ['{"text": }', "x", '{"text": "a", "label": {}}', "[", '{"text": "a", "label": }']
+    chance = random.Random(3)
+    lines = [f'{{"text": "a", "label": {label}}}', *chance.choices([*broken, ""], k=150)]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    documents = read(tmp_path / "a.jsonl", on_error="skip")[2]
+    expected = [number for number, line in enumerate(lines, 1) if line in broken]
+    assert documents.n_skipped == len(expected) > 100
+    numbers = [int(sentence.split(":")[1]) for sentence in documents.skipped]
+    assert numbers == expected[:100]
+
+
 # -------------------------------------------------------------------------------------------- mail
 
 
