@@ -552,6 +552,17 @@ def test_skipped_lines_are_listed_in_their_order(tmp_path, monkeypatch, block, l
     assert numbers == expected[:100]
 
 
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("value", ["{}", "[{}]"])
+def test_integers_among_floats_are_exact(tmp_path, monkeypatch, block, value):
+    monkeypatch.setattr(streams, "BLOCK", block)
+    numbers = ["0.5"] * 200 + [str(2**53 + 1), str(10**25), "3", "-0", "1e300"]
+    rows = [f'{{"text": "a", "label": {value.format(number)}}}\n' for number in numbers]
+    (tmp_path / "a.jsonl").write_text("".join(rows))
+    labels = [label for (label,) in read(tmp_path / "a.jsonl")[1]]
+    assert labels == [*numbers[:-2], "0", "1e+300"]
+
+
 # -------------------------------------------------------------------------------------------- mail
 
 

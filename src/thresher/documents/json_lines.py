@@ -14,13 +14,14 @@ import pyarrow.json
 
 from thresher.documents.batch import Batch, Locations, Reading, Record, Skipped, without_null
 from thresher.documents.columns import Columns
-from thresher.documents.labels import LONE_SURROGATES, value_text
+from thresher.documents.labels import LONE_SURROGATES, is_list, value_text
 from thresher.documents.records import Opening, Records
 from thresher.documents.streams import Stream, line_blocks
 from thresher.errors import DocumentError
 
 SAMPLE = 200  # objects from which the columns are chosen
 MOST_BLANKS = 4  # accepted at the end of a line, including its end
+LEAST_ROUNDED = 2.0**53  # integers from here on may have no float of the same value
 Object = tuple[int, tuple[int, int], dict | Record]  # line, span, value or skipped
 
 
@@ -126,7 +127,20 @@ def _parse(lines: Records, schema: pa.Schema) -> pa.Table | None:
     except (UnicodeDecodeError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
     # Blank lines, two objects in a line or one over several lines: line numbers would be wrong.
-    return table if table.num_rows == len(lines.starts) else None
+    is_same = table.num_rows == len(lines.starts) and all(map(_are_exact, table.columns))
+    return table if is_same else None
+
+
+def _are_exact(column: pa.ChunkedArray) -> bool:
+    """Return False for numbers that pyarrow may have rounded, if they are integers among floats."""
+    values = column.combine_chunks()
+    while is_list(values.type):
+        values = values.flatten()
+    if not len(values) or values.type != pa.float64():
+        return True
+    numbers = np.frombuffer(values.buffers()[1], np.float64)  # `to_numpy` would import pandas
+    is_rounded = np.abs(numbers[values.offset : values.offset + len(values)]) >= LEAST_ROUNDED
+    return not is_rounded.any()
 
 
 def _emit(
