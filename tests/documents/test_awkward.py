@@ -23,7 +23,7 @@ import pytest
 from command import run, runner
 from thresher import Categorizer
 from thresher.cli.main import app
-from thresher.documents import Columns, delimited, from_texts, mail, read_documents, streams
+from thresher.documents import Columns, delimited, from_texts, mail, read_documents, streams, tables
 from thresher.documents.encodings import check_encoding, encoding_of
 from thresher.documents.mail import strip_html
 from thresher.errors import DocumentError, ParameterError
@@ -799,6 +799,32 @@ def test_a_bomb_of_parquet_takes_little_disk(tmp_path, monkeypatch):
     assert sum(written) <= 8 << 20
     with pytest.raises(DocumentError, match="is not a Parquet file"):
         read(tmp_path / "a.parquet.zst", max_document_mb=8)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary()], ids=str)
+@pytest.mark.parametrize("is_dictionary", [True, False])
+@pytest.mark.parametrize("column", ["text", "label", "labels in lists"])
+def test_long_values_of_parquet_dictionaries_are_decoded_in_small_batches(
+    tmp_path, monkeypatch, kind, is_dictionary, column
+):
+    monkeypatch.setattr(tables, "MOST_DECODED", 1 << 20)
+    long = pa.DictionaryArray.from_arrays([None, 0, *[1] * 100, 0], ["b", "x" * 100_000])
+    values = long if is_dictionary else long.cast(kind)
+    texts, labels = pa.array(["b"] * len(long)), values
+    if column == "text":
+        texts, labels = values, texts
+    elif column == "labels in lists":
+        labels = pa.ListArray.from_arrays(list(range(len(long) + 1)), values)
+    pq.write_table(pa.table({"text": texts, "label": labels}), tmp_path / "a.parquet")
+    assert os.path.getsize(tmp_path / "a.parquet") < 100_000
+    batches = list(read_documents(tmp_path / "a.parquet", labels="label"))
+    assert max(map(len, batches)) == (1 << 20) // 100_001
+    expected = [value or "" for value in long.to_pylist()]
+    if column == "text":
+        assert [text for batch in batches for text in batch.texts.to_pylist()] == expected
+    else:
+        read_labels = [label for batch in batches for label in batch.labels]
+        assert read_labels == [[value] if value else [] for value in expected]
 
 
 def test_a_small_table_in_a_bomb_of_a_name(tmp_path):
