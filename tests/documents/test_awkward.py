@@ -23,7 +23,7 @@ import pytest
 from command import run, runner
 from thresher import Categorizer
 from thresher.cli.main import app
-from thresher.documents import Columns, delimited, from_texts, mail, read_documents, streams
+from thresher.documents import Columns, delimited, from_texts, mail, read_documents, streams, tables
 from thresher.documents.encodings import check_encoding, encoding_of
 from thresher.documents.mail import strip_html
 from thresher.errors import DocumentError, ParameterError
@@ -433,6 +433,15 @@ def test_a_quoted_cell_beside_stray_quotes(tmp_path, monkeypatch, block):
     assert "quotes in 2 lines are ordinary characters" in documents.notes[0]
 
 
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("end", ["", "\n", "\n\n", "\r\n"], ids=repr)
+def test_a_stray_quote_on_the_last_line(tmp_path, monkeypatch, block, end):
+    monkeypatch.setattr(streams, "BLOCK", block)
+    (tmp_path / "a.tsv").write_text(f'text\tlabel\nwheat\ta\nup\ta\n"oil\tb{end}', newline="")
+    texts, labels, documents = read(tmp_path / "a.tsv", on_error="skip")
+    assert (texts, labels[-1], documents.n_skipped) == (["wheat", "up", '"oil'], ["b"], 0)
+
+
 def test_very_long_quoted_cells_and_very_late_ends(tmp_path, monkeypatch):
     monkeypatch.setattr(delimited, "LONGEST_STRAY", 1000)
     monkeypatch.setattr(streams, "BLOCK", 300)
@@ -508,6 +517,50 @@ def test_skipping_rows_reads_each_a_few_times(tmp_path, monkeypatch, row, name):
             pass
         n[size] = counts[0] + 1
     assert n[40_000] < 5 * n[10_000]
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_blank_lines_cost_no_parsing(tmp_path, monkeypatch, newline, name):
+    counts = characters_read(monkeypatch)
+    rows = ["", "", "text,label", "", "up,x", "", "", '"two\n\nlines",y', "", "down,x", "", ""]
+    data = newline.join(rows + [""] * 1000)
+    (tmp_path / name).write_text(data.replace(",", "\t" if name == "a.tsv" else ","), newline="")
+    documents = read_documents(tmp_path / name, batch_size=2)
+    batches = list(documents)
+    texts = [text for batch in batches for text in batch.texts.to_pylist()]
+    lines = [batch.location(i).rpartition(":")[2] for batch in batches for i in range(len(batch))]
+    assert (texts, lines) == (["up", "two\n\nlines", "down"], ["5", "8", "12"])
+    assert counts[0] < 100
+
+
+# -------------------------------------------------------------------------------------- JSON lines
+
+
+@pytest.mark.parametrize("block", [*BLOCKS, 3000])
+@pytest.mark.parametrize("label", ['"y"', "0.5"])
+def test_skipped_lines_are_listed_in_their_order(tmp_path, monkeypatch, block, label):
+    monkeypatch.setattr(streams, "BLOCK", block)
+    broken = ['{"text": }', "x", '{"text": "a", "label": {}}', "[", '{"text": "a", "label": }']
+    chance = random.Random(3)
+    lines = [f'{{"text": "a", "label": {label}}}', *chance.choices([*broken, ""], k=150)]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    documents = read(tmp_path / "a.jsonl", on_error="skip")[2]
+    expected = [number for number, line in enumerate(lines, 1) if line in broken]
+    assert documents.n_skipped == len(expected) > 100
+    numbers = [int(sentence.split(":")[1]) for sentence in documents.skipped]
+    assert numbers == expected[:100]
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("value", ["{}", "[{}]"])
+def test_integers_among_floats_are_exact(tmp_path, monkeypatch, block, value):
+    monkeypatch.setattr(streams, "BLOCK", block)
+    numbers = ["0.5"] * 200 + [str(2**53 + 1), str(10**25), "3", "-0", "1e300"]
+    rows = [f'{{"text": "a", "label": {value.format(number)}}}\n' for number in numbers]
+    (tmp_path / "a.jsonl").write_text("".join(rows))
+    labels = [label for (label,) in read(tmp_path / "a.jsonl")[1]]
+    assert labels == [*numbers[:-2], "0", "1e+300"]
 
 
 # -------------------------------------------------------------------------------------------- mail
@@ -746,6 +799,32 @@ def test_a_bomb_of_parquet_takes_little_disk(tmp_path, monkeypatch):
     assert sum(written) <= 8 << 20
     with pytest.raises(DocumentError, match="is not a Parquet file"):
         read(tmp_path / "a.parquet.zst", max_document_mb=8)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary()], ids=str)
+@pytest.mark.parametrize("is_dictionary", [True, False])
+@pytest.mark.parametrize("column", ["text", "label", "labels in lists"])
+def test_long_values_of_parquet_dictionaries_are_decoded_in_small_batches(
+    tmp_path, monkeypatch, kind, is_dictionary, column
+):
+    monkeypatch.setattr(tables, "MOST_DECODED", 1 << 20)
+    long = pa.DictionaryArray.from_arrays([None, 0, *[1] * 100, 0], ["b", "x" * 100_000])
+    values = long if is_dictionary else long.cast(kind)
+    texts, labels = pa.array(["b"] * len(long)), values
+    if column == "text":
+        texts, labels = values, texts
+    elif column == "labels in lists":
+        labels = pa.ListArray.from_arrays(list(range(len(long) + 1)), values)
+    pq.write_table(pa.table({"text": texts, "label": labels}), tmp_path / "a.parquet")
+    assert os.path.getsize(tmp_path / "a.parquet") < 100_000
+    batches = list(read_documents(tmp_path / "a.parquet", labels="label"))
+    assert max(map(len, batches)) == (1 << 20) // 100_001
+    expected = [value or "" for value in long.to_pylist()]
+    if column == "text":
+        assert [text for batch in batches for text in batch.texts.to_pylist()] == expected
+    else:
+        read_labels = [label for batch in batches for label in batch.labels]
+        assert read_labels == [[value] if value else [] for value in expected]
 
 
 def test_a_small_table_in_a_bomb_of_a_name(tmp_path):

@@ -300,22 +300,30 @@ class Reading:
     def refuse(
         self, location: str, what: str, span: tuple[int, int] = NO_SPAN, extra: Sequence[Any] = ()
     ) -> Record:
-        """Raise an error about a document that cannot be read, or skip it, as requested."""
+        """Raise an error about a document that cannot be read, or return it as skipped.
+
+        It is counted when its batch is made, so that skipped documents are listed in their order.
+        """
         if self.request.on_error == "stop":
             skip = param("on_error", "skip")
             raise DocumentError(
                 f"{location}: {what}; repair it, or leave such documents out ({skip})."
             )
-        if self._block is not None:
-            self._spans.append(span)
-        return self.skip(location, what, extra)
+        return self.skip(location, what, span, extra)
 
-    def skip(self, location: str, what: str, extra: Sequence[Any] = ()) -> Record:
-        """Count and list a skipped document; return its record."""
+    def skip(
+        self, location: str, what: str, span: tuple[int, int] = NO_SPAN, extra: Sequence[Any] = ()
+    ) -> Record:
+        """Return the record of a skipped document."""
+        return Record((), None, location, extra or [None] * len(self.keep), what, span)
+
+    def count_skipped(self, record: Record) -> None:
+        """Count and list a skipped document."""
         self.n_skipped += 1
         if len(self.skipped) < MOST_LISTED:
-            self.skipped.append(escaped(f"{location}: {what}."))
-        return Record((), None, location, extra or [None] * len(self.keep), skipped=what)
+            self.skipped.append(escaped(f"{record.location}: {record.skipped}."))
+        if self._block is not None:
+            self._spans.append(record.span)
 
     def choose(
         self, location: str, available: Sequence[str], usual: tuple[str, ...] = ()
@@ -440,6 +448,7 @@ class Reading:
             except DocumentError as error:
                 record = self.refuse(record.location, str(error), record.span, record.extra_values)
             if record.skipped:
+                self.count_skipped(record)
                 reason = record.skipped
                 skipped.append(Skipped(len(accepted), record.location, reason, record.extra_values))
                 continue

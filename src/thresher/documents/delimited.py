@@ -62,12 +62,22 @@ class Rows(NamedTuple):
     is_literal: np.ndarray | None = None
     size: int | None = None  # of the data in the file, if its last line has no end
 
-    def each(self) -> Iterator[tuple[int, int, bool]]:
-        """Yield the start and the end of each row, and whether its quotes are ordinary."""
-        start = 0
-        for i, end in enumerate(map(int, self.ends)):
-            yield start, end, self.is_literal is not None and bool(self.is_literal[i])
-            start = end
+    @property
+    def starts(self) -> np.ndarray:
+        """The start of each row in the data."""
+        return np.append(0, self.ends)[:-1]
+
+    def filled(self) -> np.ndarray:
+        """Return the indices of the rows that are not blank."""
+        first = np.frombuffer(self.data, np.uint8)[self.starts]
+        return np.flatnonzero((first != NEWLINE) & (first != RETURN))
+
+    def each(self) -> Iterator[tuple[int, int, int, bool]]:
+        """Yield the rows that are not blank: index, start, end, and whether quotes are ordinary."""
+        starts, ends = self.starts, self.ends
+        for i in self.filled().tolist():
+            is_literal = self.is_literal is not None and bool(self.is_literal[i])
+            yield i, int(starts[i]), int(ends[i]), is_literal
 
 
 class Shape(NamedTuple):
@@ -125,8 +135,9 @@ def _emit(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[Bat
     n, after = len(shape.columns.text), len(shape.columns.names)
     labels = None if shape.columns.labels is None else arrays[n]
     texts = dict(zip(shape.columns.text, arrays, strict=False))
-    locations = Locations(f"{shape.name}:", line + rows.lines)
-    records = Records(block, np.append(0, rows.ends)[:-1], rows.ends)
+    filled = rows.filled()
+    locations = Locations(f"{shape.name}:", line + rows.lines[filled])
+    records = Records(block, rows.starts[filled], rows.ends[filled])
     yield from reading.emit(texts, labels, locations, arrays[after:], records=records)
 
 
@@ -150,7 +161,7 @@ def _check_quotes(rows: Rows, shape: Shape, reading: Reading, line: int) -> None
 def _parse(rows: Rows, shape: Shape) -> pa.Table | None:
     """Return rows parsed with pyarrow, or `None` if it refuses them or would change them.
 
-    It skips blank rows and a byte order mark at the beginning.
+    It skips blank rows, and would skip a byte order mark at the beginning.
     """
     if rows.is_literal is not None or rows.data.startswith(BYTE_ORDER_MARK):
         return None
@@ -173,26 +184,26 @@ def _parse(rows: Rows, shape: Shape) -> pa.Table | None:
         )
     except pa.ArrowInvalid:
         return None
-    return table.select(chosen) if table.num_rows == len(rows.lines) else None
+    return table.select(chosen) if table.num_rows == len(rows.filled()) else None
 
 
 def _records(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[Record]:
     """Yield each row as a record; refuse rows that do not match the header."""
-    for i, (start, end, is_literal) in enumerate(rows.each()):
+    for i, start, end, is_literal in rows.each():
         location, span = f"{shape.name}:{line + int(rows.lines[i])}", (start, end)
         cells = _cells(rows.data[start:end], shape.dialect, is_literal)
         if cells is None:
             yield reading.refuse(location, "a quote opened in this row is never closed", span)
-        elif cells and len(cells) != len(shape.header):
+        elif len(cells) != len(shape.header):
             what = f"the row has {counted(len(cells), 'cell')}, the header {len(shape.header)}"
             yield reading.refuse(location, what, span)
-        elif cells:
+        else:
             values = [cells[number] for number in shape.numbers]
             yield Record.of(shape.columns, values, location, span)
 
 
 def _cells(row: bytes, dialect: Dialect, is_literal: bool) -> list[str] | None:
-    """Return the cells of a row, none if it is blank; `None` if a quote in it is never closed."""
+    """Return the cells of a row that is not blank; `None` if a quote in it is never closed."""
     lines = io.StringIO(row.decode("utf-8", "surrogateescape"), newline="")
     if is_literal or not dialect.is_quoted:
         return next(_read_rows(lines, dialect, is_quoted=False))[1]
@@ -263,6 +274,8 @@ def _rows_by_lines(data: bytes, dialect: Dialect, is_end: bool) -> Rows:
     offsets = _offsets(data)
     n = len(offsets) - 1
     is_complete, closing = np.zeros(n, bool), np.full(n + 1, n)
+    # Without blank lines at the end of the file.
+    n_filled = len(_offsets(data.rstrip(b"\r\n"))) - 1 if is_end else n
     for i, line in enumerate(_lines(data)):
         is_complete[i] = dialect.n_delimiters and dialect.is_complete(line)
         if '"' in line and not _is_open('"' + line, dialect):
@@ -280,7 +293,7 @@ def _rows_by_lines(data: bytes, dialect: Dialect, is_end: bool) -> Rows:
             if last == n or offsets[last + 1] - offsets[start] > LONGEST_STRAY:
                 # So long a cell is judged by its first two lines.
                 is_known = after < n and offsets[n] - offsets[start] > LONGEST_STRAY
-                judged = min(after + 1, n) if is_known or is_end else start
+                judged = min(after + 1, n_filled) if is_known or is_end else start
             else:
                 judged = last + 1
             is_literal[start] = judged > start and _are_rows(n_complete, start, judged)
@@ -348,22 +361,22 @@ def _offsets(data: bytes) -> np.ndarray:
 
 def _take_header(rows: Rows, dialect: Dialect, name: str) -> tuple[list[str], int, bytes, Rows]:
     """Return the first row that is not blank, its last line, its bytes, and the other rows."""
-    for i, (start, end, is_literal) in enumerate(rows.each()):
-        cells = _cells(rows.data[start:end], dialect, is_literal)
-        n_lines = streams.n_lines(rows.data[:end])
-        if cells is None:
-            raise DocumentError(f"{name}:{n_lines}: a quote opened in the header is never closed.")
-        if cells:
-            after = rows._replace(
-                data=rows.data[end:],
-                lines=rows.lines[i + 1 :] - n_lines,
-                ends=rows.ends[i + 1 :] - end,
-                is_literal=None if rows.is_literal is None else rows.is_literal[i + 1 :],
-                size=None if rows.size is None else max(rows.size - end, 0),
-            )
-            header = [value_text(cell).strip() for cell in cells]
-            return header, n_lines, rows.data[: rows.size][start:end], after
-    return [], 0, b"", rows
+    if (first := next(rows.each(), None)) is None:
+        return [], 0, b"", rows
+    i, start, end, is_literal = first
+    cells = _cells(rows.data[start:end], dialect, is_literal)
+    n_lines = streams.n_lines(rows.data[:end])
+    if cells is None:
+        raise DocumentError(f"{name}:{n_lines}: a quote opened in the header is never closed.")
+    after = rows._replace(
+        data=rows.data[end:],
+        lines=rows.lines[i + 1 :] - n_lines,
+        ends=rows.ends[i + 1 :] - end,
+        is_literal=None if rows.is_literal is None else rows.is_literal[i + 1 :],
+        size=None if rows.size is None else max(rows.size - end, 0),
+    )
+    header = [value_text(cell).strip() for cell in cells]
+    return header, n_lines, rows.data[: rows.size][start:end], after
 
 
 def _read_rows(

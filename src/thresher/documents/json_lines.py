@@ -6,7 +6,6 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -15,13 +14,14 @@ import pyarrow.json
 
 from thresher.documents.batch import Batch, Locations, Reading, Record, Skipped, without_null
 from thresher.documents.columns import Columns
-from thresher.documents.labels import LONE_SURROGATES, value_text
+from thresher.documents.labels import LONE_SURROGATES, is_list, value_text
 from thresher.documents.records import Opening, Records
 from thresher.documents.streams import Stream, line_blocks
 from thresher.errors import DocumentError
 
 SAMPLE = 200  # objects from which the columns are chosen
 MOST_BLANKS = 4  # accepted at the end of a line, including its end
+LEAST_ROUNDED = 2.0**53  # integers from here on may have no float of the same value
 Object = tuple[int, tuple[int, int], dict | Record]  # line, span, value or skipped
 
 
@@ -39,18 +39,19 @@ def read_json_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
         if columns is None and (sample := list(islice(_valid(block), SAMPLE))):
             columns = _choose(stream, reading, block, sample)
             schema = _schema(columns, reading.keep, sample)
-        is_whole, broken = _look_whole(lines), list[Object]()
-        if not is_whole.all() and next(_valid(lines.take(~is_whole)), None) is None:
-            # The other lines may still be read together.
-            broken = list(_objects(lines.pick(~is_whole), numbers[~is_whole], stream.name, reading))
-            lines, numbers, is_whole = lines.pick(is_whole), numbers[is_whole], is_whole[is_whole]
-        table = None if schema is None or not is_whole.all() else _parse(lines, schema)
+        is_whole = _look_whole(lines)
+        # Lines without an object do not keep pyarrow from reading the others.
+        is_clean = is_whole.all() or next(_valid(lines.take(~is_whole)), None) is None
+        whole = lines.pick(is_whole)
+        table = None if schema is None or not is_clean else _parse(whole, schema)
         if table is not None and columns is not None:
-            skipped = _among(numbers, broken) if reading.request.keep is not None else []
-            yield from _emit(table, columns, reading, stream.name, numbers, lines, skipped)
+            others = lines.pick(~is_whole)
+            broken = list(_objects(others, numbers[~is_whole], stream.name, reading))
+            numbers = numbers[is_whole]
+            skipped = _skip(broken, numbers, reading)
+            yield from _emit(table, columns, reading, stream.name, numbers, whole, skipped)
         else:
-            rest = _objects(lines, numbers, stream.name, reading)
-            objects = sorted((*broken, *rest), key=itemgetter(0))
+            objects = list(_objects(lines, numbers, stream.name, reading))
             if columns is not None:
                 dicts = (value for *_, value in objects if isinstance(value, dict))
                 schema = _schema(columns, reading.keep, dicts)
@@ -126,7 +127,20 @@ def _parse(lines: Records, schema: pa.Schema) -> pa.Table | None:
     except (UnicodeDecodeError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
     # Blank lines, two objects in a line or one over several lines: line numbers would be wrong.
-    return table if table.num_rows == len(lines.starts) else None
+    is_same = table.num_rows == len(lines.starts) and all(map(_are_exact, table.columns))
+    return table if is_same else None
+
+
+def _are_exact(column: pa.ChunkedArray) -> bool:
+    """Return False for numbers that pyarrow may have rounded, if they are integers among floats."""
+    values = column.combine_chunks()
+    while is_list(values.type):
+        values = values.flatten()
+    if not len(values) or values.type != pa.float64():
+        return True
+    numbers = np.frombuffer(values.buffers()[1], np.float64)  # `to_numpy` would import pandas
+    is_rounded = np.abs(numbers[values.offset : values.offset + len(values)]) >= LEAST_ROUNDED
+    return not is_rounded.any()
 
 
 def _emit(
@@ -148,15 +162,15 @@ def _emit(
     return reading.emit(texts, labels, Locations(f"{name}:", numbers), extra, skipped, lines)
 
 
-def _among(numbers: np.ndarray, broken: list[Object]) -> list[Skipped]:
-    """Return the skipped lines, with their positions among lines with these numbers."""
-    return [
-        Skipped(
-            int(np.searchsorted(numbers, number)), line.location, line.skipped, line.extra_values
-        )
-        for number, _, line in broken
-        if isinstance(line, Record)
-    ]
+def _skip(broken: list[Object], numbers: np.ndarray, reading: Reading) -> list[Skipped]:
+    """Count skipped lines; return them with their positions among lines with these numbers."""
+    skipped = []
+    for number, _, line in broken:
+        if isinstance(line, Record):
+            reading.count_skipped(line)
+            before = int(np.searchsorted(numbers, number))
+            skipped.append(Skipped(before, line.location, line.skipped, line.extra_values))
+    return skipped if reading.request.keep is not None else []
 
 
 def _objects(lines: Records, numbers: np.ndarray, name: str, reading: Reading) -> Iterator[Object]:

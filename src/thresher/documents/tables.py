@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -26,9 +26,12 @@ from thresher.documents.streams import Stream
 from thresher.errors import DocumentError, reason
 
 if TYPE_CHECKING:
-    from pyarrow.parquet import ParquetFile
+    from pyarrow.parquet import FileMetaData, ParquetFile
 
 MOST_ROWS = 1 << 16  # of a table in a batch
+BUFFER = 1 << 20  # bytes of a column that are read from a file at a time
+SMALL_BUFFER = 1 << 16  # for a dictionary and the first values
+MOST_DECODED = 1 << 25  # bytes of the values of a batch, if each were the longest in its dictionary
 
 
 def read_parquet(stream: Stream, reading: Reading) -> Iterator[Batch]:
@@ -37,7 +40,7 @@ def read_parquet(stream: Stream, reading: Reading) -> Iterator[Batch]:
 
     with stream.seekable() as file:
         try:
-            parquet = ParquetFile(file, buffer_size=1 << 20, pre_buffer=False)
+            parquet = ParquetFile(file, buffer_size=BUFFER, pre_buffer=False)
             columns = reading.choose(stream.name, parquet.schema_arrow.names)
         except pa.ArrowInvalid as error:
             what = f"is not a Parquet file ({reason(error)})"
@@ -48,18 +51,47 @@ def read_parquet(stream: Stream, reading: Reading) -> Iterator[Batch]:
         metadata = parquet.metadata
         if reading.keeps_records:
             reading.open(stream.name, _opening(parquet))
-        groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-        row_bytes = [group.total_byte_size / max(group.num_rows, 1) for group in groups]
-        most_bytes = max(row_bytes, default=1)
-        n_rows = max(1, min(MOST_ROWS, int(streams.BLOCK / max(most_bytes, 1))))  # about one block
-        n_bytes, done = file.seek(0, 2), 0
         names = list(dict.fromkeys((*columns.names, *reading.keep)))
         names_read = None if reading.keeps_records else names  # None: all
+        n_rows = _rows_at_once(file, metadata, names_read)
+        n_bytes, done = file.seek(0, 2), 0
         for batch in parquet.iter_batches(n_rows, columns=names_read, use_threads=False):
             done += batch.num_rows
             share = done / metadata.num_rows
             reading.position = lambda share=share: int(share * n_bytes)  # type: ignore[misc]
             yield from _emit(batch, columns, reading, stream.name, done - batch.num_rows)
+
+
+def _rows_at_once(file: BinaryIO, metadata: FileMetaData, names: list[str] | None) -> int:
+    """Return the number of rows to read at once: about one block, and at most `MOST_DECODED` bytes.
+
+    The file stores a value of a dictionary once, but it can be the value of every row. The first
+    row of a group, read as an index, comes with all values of its dictionary.
+    """
+    from pyarrow.parquet import ParquetFile
+
+    indices = list(range(metadata.num_columns))
+    how: dict[str, Any] = {"buffer_size": SMALL_BUFFER, "pre_buffer": False}
+    parquet = ParquetFile(file, metadata=metadata, read_dictionary=indices, **how)
+    n_rows = float(MOST_ROWS)
+    for i in range(metadata.num_row_groups):
+        group = metadata.row_group(i)
+        row_bytes = group.total_byte_size / max(group.num_rows, 1)
+        first = parquet.iter_batches(1, row_groups=[i], columns=names, use_threads=False)
+        longest = sum(map(_longest_of_dictionary, next(first).columns if group.num_rows else ()))
+        n_rows = min(n_rows, streams.BLOCK / max(row_bytes, 1), MOST_DECODED / max(longest, 1))
+    return max(1, int(n_rows))
+
+
+def _longest_of_dictionary(array: pa.Array) -> int:
+    """Return the number of bytes of the longest value of a dictionary, or 0 without dictionary."""
+    import pyarrow.compute as pc  # slow to import, and not needed for other formats
+
+    while is_list(array.type):
+        array = array.flatten()
+    if not pa.types.is_dictionary(array.type):
+        return 0
+    return pc.max(pc.binary_length(array.dictionary)).as_py() or 0
 
 
 def _opening(parquet: ParquetFile) -> Opening:
