@@ -178,7 +178,7 @@ def test_a_fault_of_a_reader_is_found(tmp_path, monkeypatch, fault):
 
 @pytest.mark.slow
 def test_a_few_cases_of_every_attack_on_contents(tmp_path):
-    for name in ("contents", "rewrites", "disks"):
+    for name in ("contents", "inputs", "rewrites", "disks"):
         outcome = run(attacks()[name], 8, range(8), home=tmp_path)
         assert outcome.cases == 8 and not outcome.failures, outcome.failures
 
