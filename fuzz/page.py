@@ -104,12 +104,12 @@ PROMISES = (
     ),
     Promise(
         "Small compressed files take bounded memory and disk space.",
-        ("documents/test_documents.py",),
+        ("documents/test_awkward.py",),
         ("bombs",),
     ),
     Promise(
         "No command writes a file that it reads, or replaces a file of another kind.",
-        ("cli/test_cli.py",),
+        ("cli/test_outputs.py",),
         ("inputs",),
     ),
     Promise(
