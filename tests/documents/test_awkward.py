@@ -827,6 +827,16 @@ def test_long_values_of_parquet_dictionaries_are_decoded_in_small_batches(
         assert read_labels == [[value] if value else [] for value in expected]
 
 
+@pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])
+def test_every_encoding_of_parquet_is_read(tmp_path, encoding):
+    texts = [f"wheat {i}" for i in range(300)]
+    table = pa.table({"text": texts, "label": ["x", "y", None] * 100})
+    how = {"use_dictionary": ["label"], "column_encoding": {"text": encoding}}
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=70, **how)
+    assert encoding in pq.read_metadata(tmp_path / "a.parquet").row_group(0).column(0).encodings
+    assert read(tmp_path / "a.parquet")[:2] == (texts, [["x"], ["y"], []] * 100)
+
+
 def test_a_small_table_in_a_bomb_of_a_name(tmp_path):
     table = pa.BufferOutputStream()
     pq.write_table(pa.table({"text": ["a", "b"], "label": ["x", "y"]}), table)
