@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 1 << 16  # of a table in a batch
 BUFFER = 1 << 20  # bytes of a column that are read from a file at a time
 SMALL_BUFFER = 1 << 16  # for a dictionary and the first values
-MOST_DECODED = 1 << 25  # bytes of the values of a batch, if each were the longest in its dictionary
+MOST_DECODED = 1 << 24  # bytes of the values of a batch, if each were the longest in its dictionary
 
 
 def read_parquet(stream: Stream, reading: Reading) -> Iterator[Batch]:
