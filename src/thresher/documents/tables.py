@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pyarrow.parquet import FileMetaData, ParquetFile
 
 MOST_ROWS = 1 << 16  # of a table in a batch
+MOST_RATIO = 500  # of decompressed bytes to bytes in the file, for very large columns
 BUFFER = 1 << 20  # bytes of a column that are read from a file at a time
 SMALL_BUFFER = 1 << 16  # for a dictionary and the first values
 MOST_DECODED = 1 << 24  # bytes of the values of a batch, if each were the longest in its dictionary
@@ -53,6 +54,7 @@ def read_parquet(stream: Stream, reading: Reading) -> Iterator[Batch]:
             reading.open(stream.name, _opening(parquet))
         names = list(dict.fromkeys((*columns.names, *reading.keep)))
         names_read = None if reading.keeps_records else names  # None: all
+        _check_sizes(stream, metadata)
         n_rows = _rows_at_once(file, metadata, names_read or parquet.schema_arrow.names)
         n_bytes, done = file.seek(0, 2), 0
         for batch in parquet.iter_batches(n_rows, columns=names_read, use_threads=False):
@@ -60,6 +62,18 @@ def read_parquet(stream: Stream, reading: Reading) -> Iterator[Batch]:
             share = done / metadata.num_rows
             reading.position = lambda share=share: int(share * n_bytes)  # type: ignore[misc]
             yield from _emit(batch, columns, reading, stream.name, done - batch.num_rows)
+
+
+def _check_sizes(stream: Stream, metadata: FileMetaData) -> None:
+    """Raise an error if a column may have enormous pages, which are decompressed in memory."""
+    for i in range(metadata.num_row_groups):
+        group = metadata.row_group(i)
+        for column in map(group.column, range(group.num_columns)):
+            n_bytes, n_compressed = column.total_uncompressed_size, column.total_compressed_size
+            most = max(streams.DOCUMENTS_PER_COPY * stream.longest, MOST_RATIO * n_compressed)
+            if n_bytes > most:
+                what = f'column "{column.path_in_schema}" has {n_bytes} bytes in a row group, '
+                raise stream.too_long(f"{what}decompressed from {n_compressed}")
 
 
 def _rows_at_once(file: BinaryIO, metadata: FileMetaData, names: Sequence[str]) -> int:
