@@ -784,6 +784,21 @@ def test_bombs_take_little_memory(tmp_path, codec, name, head):
         assert len(read(source, max_document_mb=16)[0][0]) >= 12 << 20
 
 
+def test_many_short_lines_of_fasttext_come_in_small_batches(tmp_path):
+    lines = ["__label__x a", *[""] * 30_000, "__label__y b"]
+    (tmp_path / "a.ft").write_text("\n".join(lines) + "\n")
+    documents = read_documents(tmp_path / "a.ft")
+    copied = []
+    documents.keep_records(copied.append)
+    batches = list(documents)
+    assert max(map(len, batches)) == 10_000
+    assert [text for batch in batches for text in batch.texts.to_pylist()] == [
+        line.rpartition(" ")[2] for line in lines
+    ]
+    assert batches[-1].labels[-1] == ["y"] and batches[-1].location(-1).endswith(":30002")
+    assert batches[-1].records.each()[-1] == b"__label__y b\n"
+
+
 def test_a_bomb_of_parquet_takes_little_disk(tmp_path, monkeypatch):
     written = []
 
