@@ -784,6 +784,21 @@ def test_bombs_take_little_memory(tmp_path, codec, name, head):
         assert len(read(source, max_document_mb=16)[0][0]) >= 12 << 20
 
 
+def test_many_short_lines_of_fasttext_come_in_small_batches(tmp_path):
+    lines = ["__label__x a", *[""] * 30_000, "__label__y b"]
+    (tmp_path / "a.ft").write_text("\n".join(lines) + "\n")
+    documents = read_documents(tmp_path / "a.ft")
+    copied = []
+    documents.keep_records(copied.append)
+    batches = list(documents)
+    assert max(map(len, batches)) == 10_000
+    assert [text for batch in batches for text in batch.texts.to_pylist()] == [
+        line.rpartition(" ")[2] for line in lines
+    ]
+    assert batches[-1].labels[-1] == ["y"] and batches[-1].location(-1).endswith(":30002")
+    assert batches[-1].records.each()[-1] == b"__label__y b\n"
+
+
 def test_a_bomb_of_parquet_takes_little_disk(tmp_path, monkeypatch):
     written = []
 
@@ -825,6 +840,25 @@ def test_long_values_of_parquet_dictionaries_are_decoded_in_small_batches(
     else:
         read_labels = [label for batch in batches for label in batch.labels]
         assert read_labels == [[value] if value else [] for value in expected]
+
+
+@pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])
+def test_every_encoding_of_parquet_is_read(tmp_path, encoding):
+    texts = [f"wheat {i}" for i in range(300)]
+    table = pa.table({"text": texts, "label": ["x", "y", None] * 100})
+    how = {"use_dictionary": ["label"], "column_encoding": {"text": encoding}}
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=70, **how)
+    assert encoding in pq.read_metadata(tmp_path / "a.parquet").row_group(0).column(0).encodings
+    assert read(tmp_path / "a.parquet")[:2] == (texts, [["x"], ["y"], []] * 100)
+
+
+@pytest.mark.parametrize("codec", ["gzip", "zstd"])
+def test_pages_of_parquet_are_not_decompressed_without_limit(tmp_path, codec):
+    table, path = pa.table({"text": ["x" * 1_000_000] * 12}), tmp_path / "a.parquet"
+    pq.write_table(table, path, use_dictionary=False, compression=codec)
+    with pytest.raises(DocumentError, match=r'"text" has 120000\d\d bytes .*raise the limit'):
+        read(path, max_document_mb=1)
+    assert len(read(path, max_document_mb=2)[0]) == 12
 
 
 def test_a_small_table_in_a_bomb_of_a_name(tmp_path):

@@ -189,6 +189,7 @@ def _parse(rows: Rows, shape: Shape) -> pa.Table | None:
 
 def _records(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[Record]:
     """Yield each row as a record; refuse rows that do not match the header."""
+    numbers = shape.numbers
     for i, start, end, is_literal in rows.each():
         location, span = f"{shape.name}:{line + int(rows.lines[i])}", (start, end)
         cells = _cells(rows.data[start:end], shape.dialect, is_literal)
@@ -198,7 +199,7 @@ def _records(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[
             what = f"the row has {counted(len(cells), 'cell')}, the header {len(shape.header)}"
             yield reading.refuse(location, what, span)
         else:
-            values = [cells[number] for number in shape.numbers]
+            values = [cells[number] for number in numbers]
             yield Record.of(shape.columns, values, location, span)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from thresher.documents.batch import Batch, Locations, Reading, to_arrow
+from thresher.documents.batch import MOST_GATHERED, Batch, Locations, Reading, to_arrow
 from thresher.documents.labels import LONE_SURROGATES, labels_of
 from thresher.documents.records import Opening, Records
 from thresher.documents.streams import Stream, line_blocks
@@ -35,13 +35,18 @@ def read_fasttext(stream: Stream, reading: Reading) -> Iterator[Batch]:
     note = "each line is a document; its __label__ words are the labels"
     columns = reading.set_columns(stream.name, note, has_labels=True)
     for line, block, records in _numbered(stream, reading, "fasttext"):
-        lines = _decoded_lines(block, reading)
-        labels = [labels_of(LABEL.findall(text), None) if PREFIX in text else [] for text in lines]
-        texts = to_arrow([LABEL.sub("", text) if PREFIX in text else text for text in lines])
-        used = None if columns.labels is None else labels
-        extra = [labels if name == "labels" else texts for name in reading.keep]
-        locations = _locations(stream, line, len(texts))
-        yield from reading.emit({"text": texts}, used, locations, extra, records=records)
+        all_lines = _decoded_lines(block, reading)
+        for start in range(0, len(all_lines), MOST_GATHERED):  # lists of labels take much memory
+            lines = all_lines[start : start + MOST_GATHERED]
+            labels = [
+                labels_of(LABEL.findall(text), None) if PREFIX in text else [] for text in lines
+            ]
+            texts = to_arrow([LABEL.sub("", text) if PREFIX in text else text for text in lines])
+            used = None if columns.labels is None else labels
+            extra = [labels if name == "labels" else texts for name in reading.keep]
+            locations = _locations(stream, line + start, len(texts))
+            chosen = None if records is None else records.slice(start, len(texts))
+            yield from reading.emit({"text": texts}, used, locations, extra, records=chosen)
 
 
 def _numbered(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from pyarrow.parquet import FileMetaData, ParquetFile
 
 MOST_ROWS = 1 << 16  # of a table in a batch
+MOST_RATIO = 500  # of decompressed bytes to bytes in the file, for very large columns
 BUFFER = 1 << 20  # bytes of a column that are read from a file at a time
 SMALL_BUFFER = 1 << 16  # for a dictionary and the first values
-MOST_DECODED = 1 << 25  # bytes of the values of a batch, if each were the longest in its dictionary
+MOST_DECODED = 1 << 24  # bytes of the values of a batch, if each were the longest in its dictionary
 
 
 def read_parquet(stream: Stream, reading: Reading) -> Iterator[Batch]:
@@ -53,7 +54,8 @@ def read_parquet(stream: Stream, reading: Reading) -> Iterator[Batch]:
             reading.open(stream.name, _opening(parquet))
         names = list(dict.fromkeys((*columns.names, *reading.keep)))
         names_read = None if reading.keeps_records else names  # None: all
-        n_rows = _rows_at_once(file, metadata, names_read)
+        _check_sizes(stream, metadata)
+        n_rows = _rows_at_once(file, metadata, names_read or parquet.schema_arrow.names)
         n_bytes, done = file.seek(0, 2), 0
         for batch in parquet.iter_batches(n_rows, columns=names_read, use_threads=False):
             done += batch.num_rows
@@ -62,11 +64,22 @@ def read_parquet(stream: Stream, reading: Reading) -> Iterator[Batch]:
             yield from _emit(batch, columns, reading, stream.name, done - batch.num_rows)
 
 
-def _rows_at_once(file: BinaryIO, metadata: FileMetaData, names: list[str] | None) -> int:
+def _check_sizes(stream: Stream, metadata: FileMetaData) -> None:
+    """Raise an error if a column may have enormous pages, which are decompressed in memory."""
+    for i in range(metadata.num_row_groups):
+        group = metadata.row_group(i)
+        for column in map(group.column, range(group.num_columns)):
+            n_bytes, n_compressed = column.total_uncompressed_size, column.total_compressed_size
+            most = max(streams.DOCUMENTS_PER_COPY * stream.longest, MOST_RATIO * n_compressed)
+            if n_bytes > most:
+                what = f'column "{column.path_in_schema}" has {n_bytes} bytes in a row group, '
+                raise stream.too_long(f"{what}decompressed from {n_compressed}")
+
+
+def _rows_at_once(file: BinaryIO, metadata: FileMetaData, names: Sequence[str]) -> int:
     """Return the number of rows to read at once: about one block, and at most `MOST_DECODED` bytes.
 
-    The file stores a value of a dictionary once, but it can be the value of every row. The first
-    row of a group, read as an index, comes with all values of its dictionary.
+    The file stores a value of a dictionary once, but it can be the value of every row.
     """
     from pyarrow.parquet import ParquetFile
 
@@ -77,21 +90,30 @@ def _rows_at_once(file: BinaryIO, metadata: FileMetaData, names: list[str] | Non
     for i in range(metadata.num_row_groups):
         group = metadata.row_group(i)
         row_bytes = group.total_byte_size / max(group.num_rows, 1)
-        first = parquet.iter_batches(1, row_groups=[i], columns=names, use_threads=False)
-        longest = sum(map(_longest_of_dictionary, next(first).columns if group.num_rows else ()))
+        longest = sum(_longest_in_dictionary(parquet, i, name) for name in names)
         n_rows = min(n_rows, streams.BLOCK / max(row_bytes, 1), MOST_DECODED / max(longest, 1))
     return max(1, int(n_rows))
 
 
-def _longest_of_dictionary(array: pa.Array) -> int:
-    """Return the number of bytes of the longest value of a dictionary, or 0 without dictionary."""
+def _longest_in_dictionary(parquet: ParquetFile, group: int, name: str) -> int:
+    """Return the bytes of the longest value in the dictionary of a column, 0 if it has none.
+
+    The first row of a row group, read as an index, comes with the dictionary.
+    """
     import pyarrow.compute as pc  # slow to import, and not needed for other formats
 
-    while is_list(array.type):
-        array = array.flatten()
-    if not pa.types.is_dictionary(array.type):
-        return 0
-    return pc.max(pc.binary_length(array.dictionary)).as_py() or 0
+    try:
+        rows = parquet.iter_batches(1, row_groups=[group], columns=[name], use_threads=False)
+        arrays = next(rows).columns
+    except (OSError, pa.ArrowException, StopIteration):
+        return 0  # such as delta encoding, which pyarrow cannot read as indices; or no rows
+    longest = 0
+    for array in arrays:
+        while is_list(array.type):
+            array = array.flatten()
+        if pa.types.is_dictionary(array.type):
+            longest = max(longest, pc.max(pc.binary_length(array.dictionary)).as_py() or 0)
+    return longest
 
 
 def _opening(parquet: ParquetFile) -> Opening:
