@@ -76,18 +76,13 @@ def compare(
 
         check_plot(plot)
     model_options = with_fast(model_options, fast)
-    names = [name.strip() for name in learners.split(",")] if learners else _able(parameter or [])
-    if learners is None and not parameter and passes is None:
-        names = ["auto", *names]
-    choices = dict(islice(_choices(names, parameter or []), MOST_COMPARED + 1))
+    choices = _contenders(learners, parameter or [], passes)
     categorizers = _categorizers(choices, passes, folds, model_options)
     documents = common.open_documents(data, reading)
     how: Any = {"against": against, "folds": folds}
+    how["random_state"] = model_options.get("random_state", 0)
     with common.progress() as progress:
-        seed = model_options.get("random_state", 0)
-        comparison = compare_categorizers(
-            categorizers, documents, random_state=seed, progress=progress, **how
-        )
+        comparison = compare_categorizers(categorizers, documents, progress=progress, **how)
     common.report_reading(documents)
     if plot:
         from thresher.report import plot as draw
@@ -103,6 +98,14 @@ def compare(
     common.tell(f"Best by micro-F1: {' '.join([*options, *typed_options(model_options)])}")
     if plot:
         common.tell(f"Drawn to {plot}.")
+
+
+def _contenders(learners: str | None, settings: list[str], passes: int | None) -> dict[str, Any]:
+    """Return each choice of a learner with values of its parameters, by its name."""
+    names = [name.strip() for name in learners.split(",")] if learners else _able(settings)
+    if learners is None and not settings and passes is None:
+        names = ["auto", *names]
+    return dict(islice(_choices(names, settings), MOST_COMPARED + 1))
 
 
 def _categorizers(
