@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, Self
 from unicodedata import is_normalized, normalize
 
 import numpy as np
 
-from thresher.documents.labels import value_text
+from thresher.documents.labels import is_missing, value_text
 from thresher.errors import DocumentError, ModelError, ParameterError, brief
 from thresher.parameters import names_of
 from thresher.rows import Labels
@@ -19,6 +18,7 @@ from thresher.state import LARGEST_WHOLE, require_field
 
 TYPES: dict[str, type] = {"str": str, "int": int, "bool": bool, "float": float}
 FORMS = ("one", "several", "indicator")
+NUMBERS = (int, float, np.number, np.bool_)
 MANY = (list, tuple, set, frozenset, np.ndarray)
 
 
@@ -47,9 +47,9 @@ class LabelLists(NamedTuple):
     def read(cls, labels: Any) -> LabelLists:
         """Return the labels, given as one per document, a list per document, or a matrix.
 
-        None, NaN and "" mean that there is no label. A matrix, or lists of equal length with at
-        least two zeros and ones each, is read as an indicator matrix: the labels of a document are
-        the numbers of the columns that are one.
+        None, NaN, NA of pandas and "" mean that there is no label. A matrix, or lists of equal
+        length with at least two zeros and ones each, is read as an indicator matrix: the labels of
+        a document are the numbers of the columns that are one.
 
         Parameters
         ----------
@@ -327,32 +327,34 @@ def _is_indicator(labels: list[Any]) -> bool:
         return False
     if len({len(row) for row in labels}) != 1 or len(labels[0]) < 2:
         return False
-    return all(not isinstance(v, str) and v in (0, 1) for row in labels for v in row)
+    return all(isinstance(v, NUMBERS) and v in (0, 1) for row in labels for v in row)
 
 
 def _labels_of(value: Any, index: int) -> Iterator[Any]:
     """Yield the labels of the document at an index."""
     if isinstance(value, MANY):
-        values: Any = sorted(value) if isinstance(value, set | frozenset) else value
-        for label in values:
+        given: Any = [label for label in value if not is_missing(label)]
+        for label in sorted(given) if isinstance(value, set | frozenset) else given:
             if isinstance(label, MANY):
                 raise DocumentError(
                     f"The labels of document {index} are lists of lists; give lists."
                 )
             yield from _labels_of(label, index)
         return
+    if not isinstance(value, Hashable):
+        raise DocumentError(
+            f"The label of document {index} is {brief(value)}, of type {type(value).__name__}; "
+            "give texts or numbers."
+        )
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, str):
         value = value.strip()
-    if value is None or value == "" or str(value) in ("<NA>", "NaT"):
+    if is_missing(value) or value == "":
         return
-    if isinstance(value, float):
-        if math.isnan(value):
-            return
-        if not value.is_integer():
-            raise DocumentError(
-                f"The label of document {index} is {value!r}: categories are texts or whole "
-                "numbers, not numbers on a scale."
-            )
+    if isinstance(value, float) and not value.is_integer():
+        raise DocumentError(
+            f"The label of document {index} is {value!r}: categories are texts or whole numbers, "
+            "not numbers on a scale."
+        )
     yield value
