@@ -77,6 +77,34 @@ def test_objects_are_no_labels(labels):
         Categorizer().fit(TEXTS, labels)
 
 
+def test_whole_numbers_among_missing_values_are_whole_numbers(tmp_path):
+    frame = pd.DataFrame({"text": TEXTS, "label": [1, 2, 1, None] * 3})  # a column of floats
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    assert "cheap pills,1.0\n" in (tmp_path / "a.csv").read_text()
+    with pytest.warns(ThresherWarning, match="have no label"):
+        models = [
+            Categorizer(preset="fast").fit(frame.text, labels)
+            for labels in (frame.label, frame.label.tolist(), frame.label.to_numpy())
+        ]
+    for model in models:
+        assert model.classes_.tolist() == [1, 2] and model.classes_.dtype.kind == "i"
+        with pytest.warns(ThresherWarning, match="have no label"):
+            assert model.score(tmp_path / "a.csv") == model.score(frame.text, frame.label) == 1.0
+            model.learn(tmp_path / "a.csv")
+        assert model.categories_ == ["1", "2"]
+    assert LabelLists.read([[1.0, float("nan")], [2.0, 1]]).lists == [[1], [2, 1]]
+    assert list(LabelLists.read([1.0, "a"]).lists) == [[1.0], ["a"]]
+    assert type(LabelLists.read([1.0, 2.0**60]).lists[0][0]) is float
+    assert Categories([1, -2]).number("-2.0") == 1 and "1.5" not in Categories([1])
+
+
+def test_models_of_floats_learn_whole_numbers():
+    categories = Categories([1.0, 2.0])
+    given = LabelLists.read([2.0, 3.0]).lists
+    assert categories.encode(given, grow=True).indices.tolist() == [1, 2]
+    assert [type(label) for label in categories] == [float] * 3
+
+
 def test_labels_of_two_types_are_refused():
     with pytest.raises(DocumentError, match="labels of one type"):
         Categories().encode([["1"], [1]], grow=True)

@@ -10,7 +10,7 @@ from unicodedata import is_normalized, normalize
 
 import numpy as np
 
-from thresher.documents.labels import is_missing, value_text
+from thresher.documents.labels import are_numbers, is_missing, value_text
 from thresher.errors import DocumentError, ModelError, ParameterError, brief
 from thresher.parameters import names_of
 from thresher.rows import Labels
@@ -93,6 +93,8 @@ class LabelLists(NamedTuple):
             lists = [[label for label in unique if label] for unique in stripped]
         else:
             lists = [list(dict.fromkeys(_labels_of(value, i))) for i, value in enumerate(values)]
+            if float in set(map(type, chain(*lists))) and are_numbers(lists):
+                lists = [list(map(int, labels_given)) for labels_given in lists]
         return cls(lists, "several" if has_lists else "one")
 
 
@@ -269,6 +271,8 @@ class Categories:
 
     def typed_label(self, label: Any, from_table: bool = False) -> Any:
         """Return a label in the type of the categories and in the usual form of Unicode (NFC)."""
+        if self.type == "float" and type(label) is int:  # in models of an earlier version
+            return float(label)
         if not isinstance(label, str):
             is_number = isinstance(label, int) and self.type == "str"
             return value_text(label) if is_number and from_table else label
@@ -276,8 +280,9 @@ class Categories:
             return label
         if label.startswith("'") and label[1:] in self._numbers:  # from a cell that was escaped
             return label[1:]
-        if self.type == "int" and label.removeprefix("-").isdecimal():
-            return int(label)
+        whole = label.removesuffix(".0")
+        if self.type == "int" and whole.removeprefix("-").isdecimal():
+            return int(whole)
         if self.type == "bool" and label.lower() in ("true", "false"):
             return label.lower() == "true"
         return usual_form(label)
