@@ -87,7 +87,7 @@ class LabelLists(NamedTuple):
         has_lists = any(isinstance(value, MANY) for value in values)
         # The first two branches only make the usual cases faster.
         if not has_lists and set(map(type, values)) == {str}:
-            lists = [[label] if label else [] for label in map(str.strip, values)]
+            lists: list[list[Any]] = [[x] if x else [] for x in map(str.strip, values)]
         elif set(map(type, values)) == {list} and set(map(type, chain(*values))) <= {str}:
             stripped = (dict.fromkeys(map(str.strip, labels_given)) for labels_given in values)
             lists = [[label for label in unique if label] for unique in stripped]
@@ -186,15 +186,18 @@ class Categories:
         grow : bool, default=False
             Whether unknown labels are added as new categories.
         from_table : bool, default=False
-            Whether the labels are cells of a table, where numbers may also stand for texts.
+            Whether the labels are cells of a table, where numbers may also stand for texts, and
+            "true" is the category "True", if there is one, and the reverse.
         """
         numbers = self._numbers
         distinct = dict.fromkeys(chain.from_iterable(lists))
-        typed = {
-            label: known
-            for label in distinct
-            if (known := self.typed_label(label, from_table)) is not label
-        }
+        typed = {}
+        for label in distinct:
+            known = self.typed_label(label, from_table)
+            if known is not label:
+                typed[label] = known
+            if grow and from_table and known not in numbers:
+                self._add(known)  # now, so that batches of any size give the same categories
         if typed:
             lists = [list(dict.fromkeys(typed.get(x, x) for x in labels)) for labels in lists]
         if grow:
@@ -273,6 +276,10 @@ class Categories:
         """Return a label in the type of the categories and in the usual form of Unicode (NFC)."""
         if self.type == "float" and type(label) is int:  # in models of an earlier version
             return float(label)
+        if self.type == "str" and from_table:
+            for text in _spellings(label):
+                if text in self._numbers:
+                    return text
         if not isinstance(label, str):
             is_number = isinstance(label, int) and self.type == "str"
             return value_text(label) if is_number and from_table else label
@@ -324,6 +331,16 @@ def decision_mode(mode: str, labels: Labels) -> str:
         return mode
     has_one_each = bool((np.diff(labels.indptr) == 1).all())
     return "single-label" if has_one_each and labels.n_categories > 1 else "multi-label"
+
+
+def _spellings(label: Any) -> Iterator[str]:
+    """Yield a label of a table as a text, and then as other programs write it into files."""
+    text = value_text(label)
+    yield text
+    if text.lower() in ("true", "false"):
+        yield from (text.lower(), text.capitalize(), text.upper())
+    elif isinstance(label, int):
+        yield f"{text}.0"  # the number in a column with missing values
 
 
 def _is_indicator(labels: list[Any]) -> bool:
