@@ -366,6 +366,23 @@ def test_numbers_of_tables_match_a_file_that_has_them_as_floats(tmp_path):
     assert model.score(pd.DataFrame({"text": ["cheap pills", "lunch"], "label": [1, 2]})) == 1.0
 
 
+@pytest.mark.parametrize(
+    ("labels", "cells"), [([1, 2], "1.0 2.0"), (["True", "False"], "true false")]
+)
+def test_the_worst_errors_know_the_labels_of_files(tmp_path, labels, cells):
+    texts, path = ["cheap pills", "lunch"], tmp_path / "a.csv"
+    model = Categorizer(preset="fast").fit(texts, labels)
+    rows = [f"{text},{cell}\n" for text, cell in zip(texts, cells.split(), strict=True)]
+    path.write_text("text,label\n" + "".join(rows))
+    worst = WorstErrors(model.model_.categories, model.decisions_)
+    model.tested(path, watch=lambda scored: worst.see(*scored))
+    assert not list(worst)
+    path.write_text(f"text,label\ncheap lunch,{cells.split()[0]}\nlunch,{cells.split()[0]}\n")
+    worst = WorstErrors(model.model_.categories, model.decisions_)
+    model.tested(path, watch=lambda scored: worst.see(*scored))
+    assert {name for error in worst for name in error.labels} == {str(labels[0])}
+
+
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, np.nan, ""], ids=repr)
 def test_missing_texts_are_empty_texts_everywhere(tmp_path, missing):
     texts, labels = ["cheap pills", missing, "lunch today", "cheap"], ["a", "b", "b", "a"]
