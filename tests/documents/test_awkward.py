@@ -383,6 +383,18 @@ def test_the_worst_errors_know_the_labels_of_files(tmp_path, labels, cells):
     assert {name for error in worst for name in error.labels} == {str(labels[0])}
 
 
+@pytest.mark.parametrize(
+    ("labels", "cells"), [([1, 2], "1.0 2.0"), (["True", "False"], "true false")]
+)
+def test_progressive_validation_knows_the_labels_of_files(tmp_path, labels, cells):
+    texts, path = ["cheap pills", "lunch"], tmp_path / "a.csv"
+    model = Categorizer(preset="fast").fit(texts, labels)
+    rows = [f"{text},{cell}\n" for text, cell in zip(texts, cells.split(), strict=True)]
+    path.write_text("text,label\n" + "".join(rows))
+    assert progressive_validation(model, path, batch_size=1).mistakes.tolist() == [0, 0]
+    assert sorted(model.categories_) == sorted(map(str, labels))
+
+
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, np.nan, ""], ids=repr)
 def test_missing_texts_are_empty_texts_everywhere(tmp_path, missing):
     texts, labels = ["cheap pills", missing, "lunch today", "cheap"], ["a", "b", "b", "a"]
