@@ -26,8 +26,9 @@ from thresher.cli.main import app
 from thresher.documents import Columns, delimited, from_texts, mail, read_documents, streams, tables
 from thresher.documents.encodings import check_encoding, encoding_of
 from thresher.documents.mail import strip_html
-from thresher.errors import DocumentError, ParameterError
+from thresher.errors import DocumentError, ParameterError, ThresherWarning
 from thresher.experiments.progressive import progressive_validation
+from thresher.model.categories import Categories
 from thresher.report.worst import WorstErrors
 
 WORDS = {
@@ -285,8 +286,6 @@ def test_errors_and_progress_are_counted_in_one_form():
 
 
 def test_an_older_model_with_both_forms_keeps_both():
-    from thresher.model.categories import Categories
-
     both = Categories([normalize("NFD", "ö"), "ö"])
     assert both.number(normalize("NFD", "ö")) == 0 and both.number("ö") == 1
     assert Categories.from_state(both.state()).labels == both.labels
@@ -327,6 +326,73 @@ def test_numbers_in_tables_and_files_are_the_same_labels(tmp_path):
     assert Categorizer(preset="fast").fit(mixed).categories_ == ["1", "a"]
     scale = frame.assign(label=[0.5, 1.0] * 4)
     assert Categorizer(preset="fast").fit(scale).categories_ == ["0.5", "1"]
+
+
+def test_truth_values_in_tables_and_files_are_the_same_labels(tmp_path):
+    frame = pd.DataFrame({"text": ["cheap pills", "lunch"] * 4, "label": [True, False] * 4})
+    files = [tmp_path / f"a.{suffix}" for suffix in ("csv", "jsonl", "parquet", "upper.csv")]
+    frame.to_csv(files[0], index=False)
+    frame.to_json(files[1], orient="records", lines=True)
+    frame.to_parquet(files[2])
+    files[3].write_text(files[0].read_text().replace("True", "TRUE").replace("False", "FALSE"))
+    sources = [frame, *files]
+    models = [Categorizer(preset="fast").fit(source) for source in sources]
+    assert [model.categories_[1] for model in models] == ["True", "True", "true", "true", "TRUE"]
+    for model in models:
+        before = model.categories_
+        for source in sources:
+            assert model.score(source) == 1.0
+            model.learn(source)
+        assert model.categories_ == before
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_categories_do_not_depend_on_where_batches_end(size):
+    lists, categories = [["True"], ["true"], ["FALSE"], ["false"], ["TRUE"]], Categories()
+    for start in range(0, len(lists), size):
+        categories.encode(lists[start : start + size], grow=True, from_table=True)
+    assert categories.labels == ["True", "FALSE"]
+    both = Categories(["True", "true"])
+    assert both.encode([["true"], ["True"]], from_table=True).indices.tolist() == [1, 0]
+    given = Categories(["True"])
+    assert given.encode([["true"]], grow=True).indices.tolist() == [1]
+
+
+def test_numbers_of_tables_match_a_file_that_has_them_as_floats(tmp_path):
+    (tmp_path / "a.csv").write_text("text,label\ncheap pills,1.0\nlunch,2.0\nsee you,\n")
+    with pytest.warns(ThresherWarning, match="have no label"):
+        model = Categorizer(preset="fast").fit(tmp_path / "a.csv")
+    assert model.categories_ == ["1.0", "2.0"]
+    assert model.score(pd.DataFrame({"text": ["cheap pills", "lunch"], "label": [1, 2]})) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("labels", "cells"), [([1, 2], "1.0 2.0"), (["True", "False"], "true false")]
+)
+def test_the_worst_errors_know_the_labels_of_files(tmp_path, labels, cells):
+    texts, path = ["cheap pills", "lunch"], tmp_path / "a.csv"
+    model = Categorizer(preset="fast").fit(texts, labels)
+    rows = [f"{text},{cell}\n" for text, cell in zip(texts, cells.split(), strict=True)]
+    path.write_text("text,label\n" + "".join(rows))
+    worst = WorstErrors(model.model_.categories, model.decisions_)
+    model.tested(path, watch=lambda scored: worst.see(*scored))
+    assert not list(worst)
+    path.write_text(f"text,label\ncheap lunch,{cells.split()[0]}\nlunch,{cells.split()[0]}\n")
+    worst = WorstErrors(model.model_.categories, model.decisions_)
+    model.tested(path, watch=lambda scored: worst.see(*scored))
+    assert {name for error in worst for name in error.labels} == {str(labels[0])}
+
+
+@pytest.mark.parametrize(
+    ("labels", "cells"), [([1, 2], "1.0 2.0"), (["True", "False"], "true false")]
+)
+def test_progressive_validation_knows_the_labels_of_files(tmp_path, labels, cells):
+    texts, path = ["cheap pills", "lunch"], tmp_path / "a.csv"
+    model = Categorizer(preset="fast").fit(texts, labels)
+    rows = [f"{text},{cell}\n" for text, cell in zip(texts, cells.split(), strict=True)]
+    path.write_text("text,label\n" + "".join(rows))
+    assert progressive_validation(model, path, batch_size=1).mistakes.tolist() == [0, 0]
+    assert sorted(model.categories_) == sorted(map(str, labels))
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, np.nan, ""], ids=repr)

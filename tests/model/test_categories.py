@@ -1,10 +1,12 @@
 """Labels as people give them: types, forms, and the one place that numbers categories."""
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
 
-from thresher import Categorizer, DocumentError, ModelError, ParameterError
+from thresher import Categorizer, DocumentError, ModelError, ParameterError, ThresherWarning
 from thresher.model.categories import Categories, LabelLists
 
 TEXTS = ["cheap pills", "lunch today", "cheap watches", "see you today"] * 3
@@ -39,6 +41,68 @@ def test_what_is_no_label_is_refused_with_a_sentence(labels):
     with pytest.raises(DocumentError) as refusal:
         Categories().encode(LabelLists.read(labels).lists, grow=True)
     assert str(refusal.value).endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("labels", "lists"),
+    [
+        (pd.Series([1, None], dtype="Int64"), [[1], []]),
+        (pd.Series([True, None], dtype="boolean"), [[True], []]),
+        (pd.Series(["a", None], dtype="string"), [["a"], []]),
+        (["a", pd.NA], [["a"], []]),
+        ([["a", pd.NA], ["b"]], [["a"], ["b"]]),
+        ([{"b", "a", pd.NA}, {"c"}], [["a", "b"], ["c"]]),
+        ([[pd.NA, 1], [2, 3]], [[1], [2, 3]]),
+        (["a", "<NA>", pd.NaT], [["a"], ["<NA>"], []]),
+    ],
+)
+def test_the_missing_value_of_pandas_is_no_label(labels, lists):
+    assert list(LabelLists.read(labels).lists) == lists
+
+
+def test_missing_values_of_pandas_in_learning_and_evaluation():
+    labels = pd.Series([1, 2, 1, None] * 3, dtype="Int64")
+    with pytest.warns(ThresherWarning, match="3 of 12 have no label"):
+        model = Categorizer(preset="fast").fit(TEXTS, labels)
+    with pytest.warns(ThresherWarning, match="have no label"):
+        assert model.evaluate(TEXTS, labels).n_documents == 9
+    with pytest.warns(ThresherWarning, match="have no label"):
+        model.learn(TEXTS, labels)
+    assert model.classes_.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("labels", [pd.Series([{"a": 1}] * 12), pa.array([{"a": 1}] * 12)])
+def test_objects_are_no_labels(labels):
+    with pytest.raises(DocumentError, match=r"document 0 is \{'a': 1\}, of type dict; give texts"):
+        Categorizer().fit(TEXTS, labels)
+
+
+def test_whole_numbers_among_missing_values_are_whole_numbers(tmp_path):
+    frame = pd.DataFrame({"text": TEXTS, "label": [1, 2, 1, None] * 3})  # a column of floats
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    assert "cheap pills,1.0\n" in (tmp_path / "a.csv").read_text()
+    with pytest.warns(ThresherWarning, match="have no label"):
+        models = [
+            Categorizer(preset="fast").fit(frame.text, labels)
+            for labels in (frame.label, frame.label.tolist(), frame.label.to_numpy())
+        ]
+    for model in models:
+        assert model.classes_.tolist() == [1, 2] and model.classes_.dtype.kind == "i"
+        with pytest.warns(ThresherWarning, match="have no label"):
+            assert model.score(tmp_path / "a.csv") == model.score(frame.text, frame.label) == 1.0
+            model.learn(tmp_path / "a.csv")
+        assert model.categories_ == ["1", "2"]
+    assert LabelLists.read([[1.0, float("nan")], [2.0, 1]]).lists == [[1], [2, 1]]
+    assert list(LabelLists.read([1.0, "a"]).lists) == [[1.0], ["a"]]
+    assert type(LabelLists.read([1.0, 2.0**60]).lists[0][0]) is float
+    assert Categories([1, -2]).number("-2.0") == 1 and "1.5" not in Categories([1])
+
+
+def test_models_of_floats_learn_whole_numbers():
+    categories = Categories([1.0, 2.0])
+    given = LabelLists.read([2.0, 3.0]).lists
+    assert categories.encode(given, grow=True).indices.tolist() == [1, 2]
+    assert [type(label) for label in categories] == [float] * 3
 
 
 def test_labels_of_two_types_are_refused():

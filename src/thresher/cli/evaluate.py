@@ -124,7 +124,7 @@ def _with_errors(
     """Evaluate a model; return the result and the worst errors."""
     from thresher.report.worst import WorstErrors
 
-    worst = WorstErrors(categorizer.categories_, categorizer.decisions_, most)
+    worst = WorstErrors(categorizer.model_.categories, categorizer.decisions_, most)
     worst.most_of_category = most  # whatever their category
     tested = categorizer.tested(documents, None, progress, lambda scored: worst.see(*scored))
     return tested.evaluate(), sorted(worst, key=lambda error: -error.margin)[:most]

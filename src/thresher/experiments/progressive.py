@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thresher.errors import DocumentError, ParameterError, counted
 from thresher.evaluation.contingency import ratio
-from thresher.model.categories import usual_form
+from thresher.model.categories import Categories
 from thresher.model.source import LabelledSource, Progress, no_progress
 
 if TYPE_CHECKING:
@@ -128,5 +129,7 @@ def _stream(
         for start in range(0, len(batch), batch_size):
             texts = batch.texts[start : start + batch_size].to_pylist()
             lists = batch.labels[start : start + batch_size]
-            yield texts, [list(map(usual_form, labels)) for labels in lists]
+            known = categorizer.model_.categories if categorizer.is_fitted else Categories()
+            typed = partial(known.typed_label, from_table=not batch.labels_are_given)
+            yield texts, [list(map(typed, labels)) for labels in lists]
     source.warn_of_blank_labels()

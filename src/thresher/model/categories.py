@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, Self
 from unicodedata import is_normalized, normalize
 
 import numpy as np
 
-from thresher.documents.labels import value_text
+from thresher.documents.labels import are_numbers, is_missing, value_text
 from thresher.errors import DocumentError, ModelError, ParameterError, brief
 from thresher.parameters import names_of
 from thresher.rows import Labels
@@ -19,6 +18,7 @@ from thresher.state import LARGEST_WHOLE, require_field
 
 TYPES: dict[str, type] = {"str": str, "int": int, "bool": bool, "float": float}
 FORMS = ("one", "several", "indicator")
+NUMBERS = (int, float, np.number, np.bool_)
 MANY = (list, tuple, set, frozenset, np.ndarray)
 
 
@@ -47,9 +47,9 @@ class LabelLists(NamedTuple):
     def read(cls, labels: Any) -> LabelLists:
         """Return the labels, given as one per document, a list per document, or a matrix.
 
-        None, NaN and "" mean that there is no label. A matrix, or lists of equal length with at
-        least two zeros and ones each, is read as an indicator matrix: the labels of a document are
-        the numbers of the columns that are one.
+        None, NaN, NA of pandas and "" mean that there is no label. A matrix, or lists of equal
+        length with at least two zeros and ones each, is read as an indicator matrix: the labels of
+        a document are the numbers of the columns that are one.
 
         Parameters
         ----------
@@ -87,12 +87,14 @@ class LabelLists(NamedTuple):
         has_lists = any(isinstance(value, MANY) for value in values)
         # The first two branches only make the usual cases faster.
         if not has_lists and set(map(type, values)) == {str}:
-            lists = [[label] if label else [] for label in map(str.strip, values)]
+            lists: list[list[Any]] = [[x] if x else [] for x in map(str.strip, values)]
         elif set(map(type, values)) == {list} and set(map(type, chain(*values))) <= {str}:
             stripped = (dict.fromkeys(map(str.strip, labels_given)) for labels_given in values)
             lists = [[label for label in unique if label] for unique in stripped]
         else:
             lists = [list(dict.fromkeys(_labels_of(value, i))) for i, value in enumerate(values)]
+            if float in set(map(type, chain(*lists))) and are_numbers(lists):
+                lists = [list(map(int, labels_given)) for labels_given in lists]
         return cls(lists, "several" if has_lists else "one")
 
 
@@ -184,15 +186,18 @@ class Categories:
         grow : bool, default=False
             Whether unknown labels are added as new categories.
         from_table : bool, default=False
-            Whether the labels are cells of a table, where numbers may also stand for texts.
+            Whether the labels are cells of a table, where numbers may also stand for texts, and
+            "true" is the category "True", if there is one, and the reverse.
         """
         numbers = self._numbers
         distinct = dict.fromkeys(chain.from_iterable(lists))
-        typed = {
-            label: known
-            for label in distinct
-            if (known := self.typed_label(label, from_table)) is not label
-        }
+        typed = {}
+        for label in distinct:
+            known = self.typed_label(label, from_table)
+            if known is not label:
+                typed[label] = known
+            if grow and from_table and known not in numbers:
+                self._add(known)  # now, so that batches of any size give the same categories
         if typed:
             lists = [list(dict.fromkeys(typed.get(x, x) for x in labels)) for labels in lists]
         if grow:
@@ -269,6 +274,12 @@ class Categories:
 
     def typed_label(self, label: Any, from_table: bool = False) -> Any:
         """Return a label in the type of the categories and in the usual form of Unicode (NFC)."""
+        if self.type == "float" and type(label) is int:  # in models of an earlier version
+            return float(label)
+        if self.type == "str" and from_table:
+            for text in _spellings(label):
+                if text in self._numbers:
+                    return text
         if not isinstance(label, str):
             is_number = isinstance(label, int) and self.type == "str"
             return value_text(label) if is_number and from_table else label
@@ -276,8 +287,9 @@ class Categories:
             return label
         if label.startswith("'") and label[1:] in self._numbers:  # from a cell that was escaped
             return label[1:]
-        if self.type == "int" and label.removeprefix("-").isdecimal():
-            return int(label)
+        whole = label.removesuffix(".0")
+        if self.type == "int" and whole.removeprefix("-").isdecimal():
+            return int(whole)
         if self.type == "bool" and label.lower() in ("true", "false"):
             return label.lower() == "true"
         return usual_form(label)
@@ -321,38 +333,50 @@ def decision_mode(mode: str, labels: Labels) -> str:
     return "single-label" if has_one_each and labels.n_categories > 1 else "multi-label"
 
 
+def _spellings(label: Any) -> Iterator[str]:
+    """Yield a label of a table as a text, and then as other programs write it into files."""
+    text = value_text(label)
+    yield text
+    if text.lower() in ("true", "false"):
+        yield from (text.lower(), text.capitalize(), text.upper())
+    elif isinstance(label, int):
+        yield f"{text}.0"  # the number in a column with missing values
+
+
 def _is_indicator(labels: list[Any]) -> bool:
     """Return whether the labels are the rows of an indicator matrix."""
     if not labels or not all(isinstance(row, list | tuple | np.ndarray) for row in labels):
         return False
     if len({len(row) for row in labels}) != 1 or len(labels[0]) < 2:
         return False
-    return all(not isinstance(v, str) and v in (0, 1) for row in labels for v in row)
+    return all(isinstance(v, NUMBERS) and v in (0, 1) for row in labels for v in row)
 
 
 def _labels_of(value: Any, index: int) -> Iterator[Any]:
     """Yield the labels of the document at an index."""
     if isinstance(value, MANY):
-        values: Any = sorted(value) if isinstance(value, set | frozenset) else value
-        for label in values:
+        given: Any = [label for label in value if not is_missing(label)]
+        for label in sorted(given) if isinstance(value, set | frozenset) else given:
             if isinstance(label, MANY):
                 raise DocumentError(
                     f"The labels of document {index} are lists of lists; give lists."
                 )
             yield from _labels_of(label, index)
         return
+    if not isinstance(value, Hashable):
+        raise DocumentError(
+            f"The label of document {index} is {brief(value)}, of type {type(value).__name__}; "
+            "give texts or numbers."
+        )
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, str):
         value = value.strip()
-    if value is None or value == "" or str(value) in ("<NA>", "NaT"):
+    if is_missing(value) or value == "":
         return
-    if isinstance(value, float):
-        if math.isnan(value):
-            return
-        if not value.is_integer():
-            raise DocumentError(
-                f"The label of document {index} is {value!r}: categories are texts or whole "
-                "numbers, not numbers on a scale."
-            )
+    if isinstance(value, float) and not value.is_integer():
+        raise DocumentError(
+            f"The label of document {index} is {value!r}: categories are texts or whole numbers, "
+            "not numbers on a scale."
+        )
     yield value

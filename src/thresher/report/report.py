@@ -145,7 +145,7 @@ def write_report(
     """
     check_writable(path)
     decisions = copy.deepcopy(categorizer.decisions_)
-    worst = WorstErrors(categorizer.categories_, decisions, most_errors)
+    worst = WorstErrors(categorizer.model_.categories, decisions, most_errors)
     evaluation = categorizer.tested(
         documents, labels, progress or no_progress, lambda scored: worst.see(*scored)
     ).evaluate()

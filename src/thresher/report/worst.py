@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from thresher.decisions import Decisions
 from thresher.documents import Batch
-from thresher.model.categories import usual_form
+from thresher.model.categories import Categories
 from thresher.model.explanation import Explanation
 from thresher.report.markup import short
 
@@ -53,12 +53,12 @@ class WorstErrors:
     category, and only documents without an assigned category count as missed.
     """
 
-    def __init__(self, categories: Sequence[str], decisions: Decisions, most: int = 12) -> None:
-        self.categories = list(categories)
+    def __init__(self, categories: Iterable[Any], decisions: Decisions, most: int = 12) -> None:
+        self._known = Categories(categories)
+        self.categories = self._known.names
         self.decisions = decisions
         self.most = most
         self.most_of_category = max(2, most // max(1, len(self.categories)))
-        self._numbers = {name: c for c, name in enumerate(self.categories)}
         self._worst_errors: dict[str, list[WrongDecision]] = {"missed": [], "wrong": []}
 
     def __iter__(self) -> Iterator[WrongDecision]:
@@ -67,11 +67,8 @@ class WorstErrors:
 
     def see(self, batch: Batch, scores: np.ndarray, decided: np.ndarray) -> None:
         """Collect the worst errors of a batch, given its scores and decisions."""
-        belongs = np.zeros(decided.shape, bool)
-        for i, labels in enumerate(batch.labels or ()):
-            names = [usual_form(str(label)) for label in labels]
-            known = [self._numbers[name] for name in names if name in self._numbers]
-            belongs[i, known] = True
+        lists, from_table = batch.labels or [[]] * len(batch), not batch.labels_are_given
+        belongs = self._known.encode(lists, from_table=from_table).to_dense()
         margins = scores - self.decisions.thresholds
         missed, wrong, ahead = belongs & ~decided, decided & ~belongs, margins
         if self.decisions.mode == "single-label":
@@ -87,7 +84,7 @@ class WorstErrors:
             for row, column in self._few_of_each(worst_first, lambda pair: pair[1]):
                 category, margin = self.categories[column], float(badness[row, column])
                 document = batch.location(row), str(batch.texts[row])
-                labels = [str(label) for label in (batch.labels or [])[row]]
+                labels = [str(self._known.typed_label(x, from_table)) for x in lists[row]]
                 given = [self.categories[c] for c in np.flatnonzero(decided[row])]
                 collected.append(WrongDecision(kind, category, margin, *document, labels, given))
             collected.sort(key=lambda error: -error.margin)
