@@ -292,6 +292,33 @@ def test_an_older_model_with_both_forms_keeps_both():
     assert Categories.from_state(both.state()).labels == both.labels
 
 
+def write_maildir(folder, n: int = 3) -> None:
+    for name in ("cur", "new", "tmp"):
+        (folder / name).mkdir(parents=True)
+        for i in range(n):
+            text = f"Subject: {folder.name} {name} {i}\nTo: a@example.org\n\nHello.\n"
+            (folder / name / f"160000000{i}.M{i}.host:2,S").write_text(text)
+    (folder / "dovecot-uidlist").write_text("3 V1 N1\n")
+
+
+def test_only_the_mails_of_a_maildir_are_read_and_its_name_is_their_category(tmp_path):
+    for name in ("ham", "spam"):
+        write_maildir(tmp_path / "boxes" / name)
+    texts, labels, _ = read(tmp_path / "boxes")
+    assert labels == [["ham"]] * 6 + [["spam"]] * 6
+    assert not any("tmp" in text or "V1" in text for text in texts)
+
+
+def test_hidden_folders_of_a_maildir_are_mailboxes(tmp_path):
+    for folder in ("inbox", "inbox/.Spam", "inbox/.Work.Old"):
+        write_maildir(tmp_path / folder)
+    (tmp_path / "inbox" / ".cache").mkdir()
+    (tmp_path / "inbox" / ".cache" / "1").write_text("Subject: none\n\nNone.\n")
+    labels = read(tmp_path / "inbox")[1]
+    assert sorted(labels) == [["Spam"]] * 6 + [["Work.Old"]] * 6 + [["inbox"]] * 6
+    assert not any(read(tmp_path / "inbox" / "cur")[1])  # a folder of mails alone has no labels
+
+
 TABLES = {
     "pandas": pd.DataFrame,
     "polars": pl.DataFrame,
