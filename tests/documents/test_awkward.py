@@ -491,7 +491,47 @@ def test_rows_inside_quoted_cells_of_a_csv_are_noted(tmp_path):
     assert note.endswith('set quoting="none".')
     text = "Roses are red,\nViolets are blue,\nSugar is sweet,\nand so are you,\n" * 3
     path.write_text(f'text,label\n"{text}",y\n')
-    assert read(path)[0] == [text]
+    texts, _, documents = read(path)
+    assert texts == [text] and not documents.notes
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "n"), [("text,label", "{},y", 3), ("id,text,label", "1,{},y", 2)]
+)
+def test_few_rows_inside_quoted_cells_of_a_csv_are_noted(tmp_path, header, row, n):
+    cells = ['"15 inch monitor', *(f"text {i}" for i in range(n)), 'cable 3"', "last"]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join([header, *map(row.format, cells), ""]))
+    texts, _, documents = read(path)
+    assert len(texts) == 2
+    (note,) = documents.notes
+    assert f"{path}:2: {n} lines that look like complete rows" in note
+
+
+@pytest.mark.parametrize("header", ["text,label", "id,text,label", "label,text"])
+def test_quoted_cells_of_prose_are_not_noted(tmp_path, header):
+    chance = random.Random(3)
+    words = [
+        "Dear",
+        "Jo,",
+        "we",
+        "wait,",
+        "as",
+        "ever,",
+        "here",
+        "\n",
+        "\n",
+        "3,5",
+        ";",
+        "Prague\n",
+    ]
+    rows = [header]
+    for _ in range(3000):
+        text = " ".join(chance.choices(words, k=25)).replace(" \n ", "\n")
+        rows.append(",".join(f'"{text}"' if name == "text" else "y" for name in header.split(",")))
+    (tmp_path / "a.csv").write_text("\n".join(rows))
+    texts, _, documents = read(tmp_path / "a.csv")
+    assert len(texts) == 3000 and not documents.notes
 
 
 @pytest.mark.parametrize("block", [16, 17, 18, 19, 20, 21, 64, 1 << 20])

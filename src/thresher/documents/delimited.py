@@ -25,7 +25,8 @@ from thresher.errors import DocumentError, counted
 QUOTE, NEWLINE, RETURN = b'"\n\r'
 SENTINEL = "\0 end of the block"  # a separate row, unless a quote is still open
 LONGEST_CELL = (1 << 31) - 1  # characters; documents are limited more strictly before
-FEWEST_SWALLOWED = 5  # lines inside a quoted cell that look like rows, for a note
+FEWEST_SWALLOWED = 2  # lines inside a quoted cell that look like rows, for a note
+FEWEST_OF_PAIRS = 3  # in a table of two columns, whose rows are like prose with a comma
 LONGEST_STRAY = 1 << 20  # bytes in which the end of a quoted cell of a TSV file is looked for
 
 
@@ -150,12 +151,23 @@ def _check_quotes(rows: Rows, shape: Shape, reading: Reading, line: int) -> None
     delimiter, n_delimiters = shape.dialect.delimiter.encode(), len(shape.header) - 1
     if not shape.dialect.is_quoted or not n_delimiters or b'"' not in rows.data:
         return
+    fewest = FEWEST_SWALLOWED if n_delimiters > 1 else FEWEST_OF_PAIRS
     n_inner = np.diff(np.append(rows.lines, streams.n_lines(rows.data))) - 2
     starts = np.append(0, rows.ends)
-    for i in np.flatnonzero(n_inner >= FEWEST_SWALLOWED).tolist():
-        inner = rows.data[starts[i] : starts[i + 1]].splitlines()[1:-1]
-        if all(piece.count(delimiter) == n_delimiters for piece in inner):
-            reading.note_quotes("swallowed", f"{shape.name}:{line + rows.lines[i]}", len(inner))
+    for i in np.flatnonzero(n_inner >= fewest).tolist():
+        lines = rows.data[starts[i] : starts[i + 1]].splitlines()
+        if all(_is_like_row(text, delimiter, n_delimiters) for text in lines):
+            location = f"{shape.name}:{line + rows.lines[i]}"
+            reading.note_quotes("swallowed", location, len(lines) - 2)
+
+
+def _is_like_row(line: bytes, delimiter: bytes, n_delimiters: int) -> bool:
+    """Return True if a line looks like a row rather than prose with commas.
+
+    In prose, commas precede spaces and line ends; a last cell may be empty beside other ones.
+    """
+    is_prose = delimiter + b" " in line or (n_delimiters == 1 and line.endswith(delimiter))
+    return line.count(delimiter) == n_delimiters and not is_prose
 
 
 def _parse(rows: Rows, shape: Shape) -> pa.Table | None:
