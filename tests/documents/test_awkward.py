@@ -480,6 +480,36 @@ def test_very_long_quoted_cells_and_very_late_ends(tmp_path, monkeypatch):
     assert len(read(tmp_path / "a.tsv")[0]) == 501
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("opening", ["sep=;\r\n", '"sep=;"\r\n', '"sep=;";\n', "sep=;\r"])
+@pytest.mark.parametrize("name", ["a.csv", "a.txt"])
+def test_the_first_line_of_a_spreadsheet_names_the_delimiter(tmp_path, encoding, opening, name):
+    rows = "text;label\n" + "".join(f"text, {i};{'xy'[i % 2]}\n" for i in range(10))
+    path = tmp_path / name
+    path.write_bytes((opening + rows).encode(encoding))
+    texts, labels, documents = read(path)
+    assert texts == [f"text, {i}" for i in range(10)] and labels == [["x"], ["y"]] * 5
+    assert next(iter(documents)).location(0) == f"{path}:3"
+
+
+def test_records_after_the_line_that_names_the_delimiter_are_copied(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"wheat {i};grain\r\n" if i % 2 else f"oil {i};crude\r\n" for i in range(20)]
+    opening = "sep=;\r\ntext;label\r\n"
+    Path("a.csv").write_bytes((opening + "".join(rows)).encode())
+    run("split", "a.csv")
+    parts = [Path(name).read_bytes().decode() for name in ("a-train.csv", "a-test.csv")]
+    assert all(part.startswith(opening) for part in parts)
+    copied = [line for part in parts for line in part.removeprefix(opening).splitlines(True)]
+    assert sorted(copied) == sorted(rows)
+    run("train", "a-train.csv", "-o", "m", "--fast")
+    run("filter", "m", "a-test.csv", "--category", "grain", "-o", "b.csv")
+    assert Path("b.csv").read_bytes().decode().startswith("sep=;\r\ntext;label\r\nwheat")
+    assert set(map(tuple, read("b.csv")[1])) == {("grain",)}
+    Path("names.csv").write_text("sep=;\ngrain;Wheat, corn\ncrude;Oil\n")
+    assert "Wheat, corn" in run("evaluate", "m", "a-test.csv", "--names", "names.csv")
+
+
 def test_rows_inside_quoted_cells_of_a_csv_are_noted(tmp_path):
     rows = "".join(f"{i},text {i},y\n" for i in range(20))
     path = tmp_path / "a.csv"

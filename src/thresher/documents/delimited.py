@@ -99,11 +99,15 @@ class Shape(NamedTuple):
 def read_csv(
     stream: Stream, reading: Reading, delimiters: str = streams.DELIMITERS
 ) -> Iterator[Batch]:
-    """Yield the documents of a table, with the delimiter that splits the header most."""
+    """Yield the documents of a table.
+
+    The delimiter is named in a line before the header, or else splits the header most.
+    """
+    opening_line, named = stream.take_separator()
     first = streams.first_line(stream.head).decode("utf-8", "replace")
-    delimiter = streams.delimiter_of(first, delimiters)
+    delimiter = named or streams.delimiter_of(first, delimiters)
     dialect = Dialect.of(stream, delimiter, reading.request.quoting)
-    line = 1
+    line = 1 + streams.n_lines(opening_line)
     shape: Shape | None = None
     for rows in _row_blocks(stream, dialect):
         if shape is None:
@@ -113,7 +117,7 @@ def read_csv(
                 columns = reading.choose(stream.name, header)
                 shape = Shape(stream.name, dialect, header, columns, reading.keep)
                 if reading.keeps_records:
-                    data = stream.mark + stream.original(header_bytes)
+                    data = stream.mark + stream.original(opening_line + header_bytes)
                     opening = Opening("csv", data, delimiter, tuple(header))
                     reading.open(stream.name, opening)
         if shape is not None and rows.data:
