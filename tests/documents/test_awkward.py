@@ -510,6 +510,24 @@ def test_records_after_the_line_that_names_the_delimiter_are_copied(tmp_path, mo
     assert "Wheat, corn" in run("evaluate", "m", "a-test.csv", "--names", "names.csv")
 
 
+@pytest.mark.parametrize("broken", [0, 5, 19])
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_broken_records_can_be_left_out_of_both_parts(tmp_path, monkeypatch, name, broken):
+    monkeypatch.chdir(tmp_path)
+    row = '{{"text": "text {}", "label": "x"}}\n' if name == "a.jsonl" else "text {},x\n"
+    rows = [row.format(i) for i in range(20)]
+    header = "" if name == "a.jsonl" else "text,label\n"
+    rows[broken] = '{"broken\n' if name == "a.jsonl" else "too,many,cells\n"
+    Path(name).write_text(header + "".join(rows))
+    assert "--on-error skip" in run("split", name, status=2)
+    run("split", name, "--on-error", "skip")
+    stem, suffix = name.split(".")
+    train, test = (Path(f"{stem}-{part}.{suffix}").read_text() for part in ("train", "test"))
+    assert train.startswith(header) and test.startswith(header)
+    copied = [line for part in (train, test) for line in part.removeprefix(header).splitlines(True)]
+    assert sorted(copied) == sorted(row for row in rows if row != rows[broken])
+
+
 def test_rows_inside_quoted_cells_of_a_csv_are_noted(tmp_path):
     rows = "".join(f"{i},text {i},y\n" for i in range(20))
     path = tmp_path / "a.csv"
