@@ -236,6 +236,19 @@ def test_the_worst_errors_are_listed_and_written(folder, mistaken, tmp_path):
     assert table["margin"].to_pylist() == [one["margin"] for one in errors]
 
 
+def test_errors_on_categories_unknown_to_the_model_are_listed(folder, tmp_path):
+    data = tmp_path / "new.csv"
+    subject, body, team = TICKETS[0]
+    data.write_text(f"subject,body,team\n{subject},{body},{team}\n{subject},{body},shipping\n")
+    words = ("evaluate", folder / "plain", data, "--errors", "5", "-o", tmp_path / "e.jsonl")
+    assert f"shipping → {team}  {data}:3" in run(*words, "--report", tmp_path / "r.html")
+    (error,) = map(json.loads, (tmp_path / "e.jsonl").read_text().splitlines())
+    assert (error["labels"], error["given"], error["kind"]) == (["shipping"], [team], "wrong")
+    scores = Categorizer.load(folder / "plain").scores([f"{subject}\n{body}"])
+    assert error["margin"] == max(scores.max(), 0)
+    assert "shipping" in (tmp_path / "r.html").read_text().partition("The worst errors")[2]
+
+
 def test_confusions_are_counted(folder, mistaken):
     words = ("evaluate", folder / "plain", mistaken, "--confusion")
     pairs = json.loads(run(*words, "--json"))["confusions"]

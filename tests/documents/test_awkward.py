@@ -291,6 +291,33 @@ def test_an_older_model_with_both_forms_keeps_both():
     assert Categories.from_state(both.state()).labels == both.labels
 
 
+def write_maildir(folder, n: int = 3) -> None:
+    for name in ("cur", "new", "tmp"):
+        (folder / name).mkdir(parents=True)
+        for i in range(n):
+            text = f"Subject: {folder.name} {name} {i}\nTo: a@example.org\n\nHello.\n"
+            (folder / name / f"160000000{i}.M{i}.host:2,S").write_text(text)
+    (folder / "dovecot-uidlist").write_text("3 V1 N1\n")
+
+
+def test_only_the_mails_of_a_maildir_are_read_and_its_name_is_their_category(tmp_path):
+    for name in ("ham", "spam"):
+        write_maildir(tmp_path / "boxes" / name)
+    texts, labels, _ = read(tmp_path / "boxes")
+    assert labels == [["ham"]] * 6 + [["spam"]] * 6
+    assert not any("tmp" in text or "V1" in text for text in texts)
+
+
+def test_hidden_folders_of_a_maildir_are_mailboxes(tmp_path):
+    for folder in ("inbox", "inbox/.Spam", "inbox/.Work.Old"):
+        write_maildir(tmp_path / folder)
+    (tmp_path / "inbox" / ".cache").mkdir()
+    (tmp_path / "inbox" / ".cache" / "1").write_text("Subject: none\n\nNone.\n")
+    labels = read(tmp_path / "inbox")[1]
+    assert sorted(labels) == [["Spam"]] * 6 + [["Work.Old"]] * 6 + [["inbox"]] * 6
+    assert not any(read(tmp_path / "inbox" / "cur")[1])  # a folder of mails alone has no labels
+
+
 TABLES = {
     "pandas": pd.DataFrame,
     "polars": pl.DataFrame,
@@ -519,6 +546,54 @@ def test_very_long_quoted_cells_and_very_late_ends(tmp_path, monkeypatch):
     assert len(read(tmp_path / "a.tsv")[0]) == 501
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("opening", ["sep=;\r\n", '"sep=;"\r\n', '"sep=;";\n', "sep=;\r"])
+@pytest.mark.parametrize("name", ["a.csv", "a.txt"])
+def test_the_first_line_of_a_spreadsheet_names_the_delimiter(tmp_path, encoding, opening, name):
+    rows = "text;label\n" + "".join(f"text, {i};{'xy'[i % 2]}\n" for i in range(10))
+    path = tmp_path / name
+    path.write_bytes((opening + rows).encode(encoding))
+    texts, labels, documents = read(path)
+    assert texts == [f"text, {i}" for i in range(10)] and labels == [["x"], ["y"]] * 5
+    assert next(iter(documents)).location(0) == f"{path}:3"
+
+
+def test_records_after_the_line_that_names_the_delimiter_are_copied(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"wheat {i};grain\r\n" if i % 2 else f"oil {i};crude\r\n" for i in range(20)]
+    opening = "sep=;\r\ntext;label\r\n"
+    Path("a.csv").write_bytes((opening + "".join(rows)).encode())
+    run("split", "a.csv")
+    parts = [Path(name).read_bytes().decode() for name in ("a-train.csv", "a-test.csv")]
+    assert all(part.startswith(opening) for part in parts)
+    copied = [line for part in parts for line in part.removeprefix(opening).splitlines(True)]
+    assert sorted(copied) == sorted(rows)
+    run("train", "a-train.csv", "-o", "m", "--fast")
+    run("filter", "m", "a-test.csv", "--category", "grain", "-o", "b.csv")
+    assert Path("b.csv").read_bytes().decode().startswith("sep=;\r\ntext;label\r\nwheat")
+    assert set(map(tuple, read("b.csv")[1])) == {("grain",)}
+    Path("names.csv").write_text("sep=;\ngrain;Wheat, corn\ncrude;Oil\n")
+    assert "Wheat, corn" in run("evaluate", "m", "a-test.csv", "--names", "names.csv")
+
+
+@pytest.mark.parametrize("broken", [0, 5, 19])
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_broken_records_can_be_left_out_of_both_parts(tmp_path, monkeypatch, name, broken):
+    monkeypatch.chdir(tmp_path)
+    row = '{{"text": "text {}", "label": "x"}}\n' if name == "a.jsonl" else "text {},x\n"
+    rows = [row.format(i) for i in range(20)]
+    header = "" if name == "a.jsonl" else "text,label\n"
+    rows[broken] = '{"broken\n' if name == "a.jsonl" else "too,many,cells\n"
+    Path(name).write_text(header + "".join(rows))
+    assert "--on-error skip" in run("split", name, status=2)
+    run("split", name, "--on-error", "skip")
+    stem, suffix = name.split(".")
+    train, test = (Path(f"{stem}-{part}.{suffix}").read_text() for part in ("train", "test"))
+    assert train.startswith(header) and test.startswith(header)
+    copied = [line for part in (train, test) for line in part.removeprefix(header).splitlines(True)]
+    assert sorted(copied) == sorted(row for row in rows if row != rows[broken])
+
+
 def test_rows_inside_quoted_cells_of_a_csv_are_noted(tmp_path):
     rows = "".join(f"{i},text {i},y\n" for i in range(20))
     path = tmp_path / "a.csv"
@@ -530,7 +605,47 @@ def test_rows_inside_quoted_cells_of_a_csv_are_noted(tmp_path):
     assert note.endswith('set quoting="none".')
     text = "Roses are red,\nViolets are blue,\nSugar is sweet,\nand so are you,\n" * 3
     path.write_text(f'text,label\n"{text}",y\n')
-    assert read(path)[0] == [text]
+    texts, _, documents = read(path)
+    assert texts == [text] and not documents.notes
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "n"), [("text,label", "{},y", 3), ("id,text,label", "1,{},y", 2)]
+)
+def test_few_rows_inside_quoted_cells_of_a_csv_are_noted(tmp_path, header, row, n):
+    cells = ['"15 inch monitor', *(f"text {i}" for i in range(n)), 'cable 3"', "last"]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join([header, *map(row.format, cells), ""]))
+    texts, _, documents = read(path)
+    assert len(texts) == 2
+    (note,) = documents.notes
+    assert f"{path}:2: {n} lines that look like complete rows" in note
+
+
+@pytest.mark.parametrize("header", ["text,label", "id,text,label", "label,text"])
+def test_quoted_cells_of_prose_are_not_noted(tmp_path, header):
+    chance = random.Random(3)
+    words = [
+        "Dear",
+        "Jo,",
+        "we",
+        "wait,",
+        "as",
+        "ever,",
+        "here",
+        "\n",
+        "\n",
+        "3,5",
+        ";",
+        "Prague\n",
+    ]
+    rows = [header]
+    for _ in range(3000):
+        text = " ".join(chance.choices(words, k=25)).replace(" \n ", "\n")
+        rows.append(",".join(f'"{text}"' if name == "text" else "y" for name in header.split(",")))
+    (tmp_path / "a.csv").write_text("\n".join(rows))
+    texts, _, documents = read(tmp_path / "a.csv")
+    assert len(texts) == 3000 and not documents.notes
 
 
 @pytest.mark.parametrize("block", [16, 17, 18, 19, 20, 21, 64, 1 << 20])
@@ -968,3 +1083,10 @@ def test_dates_that_python_does_not_have_are_kept_or_refused(tmp_path):
     assert pq.read_table(tmp_path / "b.parquet")["date"].combine_chunks().equals(dates)
     refusal = run(*words, tmp_path / "b.jsonl", status=2)
     assert "A column to keep, of type date32[day], has values that" in refusal
+
+
+def test_lists_of_lists_are_refused_line_by_line(tmp_path):
+    lines = [{"text": "a", "label": [[1], None]}, {"text": "b", "label": [[2]]}]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    texts, _, documents = read(tmp_path / "a.jsonl", on_error="skip")
+    assert texts == [] and documents.n_skipped == 2 and "a.jsonl:1" in documents.skipped[0]

@@ -200,6 +200,16 @@ def test_the_worst_errors_of_one_category_are_those_with_the_largest_margins():
         assert item.margin == pytest.approx(abs(margins[int(item.text)]))
 
 
+def test_a_missed_category_that_the_model_does_not_know_is_an_error():
+    decisions = Decisions("multi-label", thresholds=[0.5])
+    worst = WorstErrors(["grain"], decisions)
+    [batch] = from_texts(["0", "1", "2"], [["grain", "oil"], ["oil"], []])
+    scores = np.array([[2.0], [-1.0], [0.0]])
+    worst.see(batch, scores, decisions.decide(scores))
+    errors = [(error.kind, error.category, error.text, error.margin) for error in worst]
+    assert errors == [("missed", "oil", "1", 1.5), ("missed", "oil", "0", 0.0)]
+
+
 def test_an_excerpt_keeps_the_words_that_matter_and_the_verdict(categorizer):
     text = " ".join(["common1"] * 2000 + ["word3x1", "word3x2"] + ["common2"] * 2000)
     explanation = categorizer.explain(text, "category 3")

@@ -15,16 +15,17 @@ if TYPE_CHECKING:
 
 def read_names(path: str) -> dict[str, str]:
     """Return the names in a CSV file with two columns, code and name; a header is allowed."""
-    from thresher.documents.streams import delimiter_of, first_line, open_stream
+    from thresher.documents.streams import delimiter_of, first_line, n_lines, open_stream
 
     try:
         with open_stream(path) as stream:
             if what := stream.why_not_text():
                 raise DocumentError(f"{path}: {what}.")
+            opening_line, named = stream.take_separator()
             data, first = stream.read_all(), first_line(stream.head)
     except OSError as error:
         raise DocumentError(f"{path}: cannot be read ({error.strerror or error}).") from None
-    delimiter = delimiter_of(first.decode("utf-8", "replace"))
+    delimiter = named or delimiter_of(first.decode("utf-8", "replace"))
     names: dict[str, str] = {}
     reader = csv.reader(
         io.StringIO(data.decode("utf-8", "replace"), newline=""), delimiter=delimiter
@@ -32,7 +33,7 @@ def read_names(path: str) -> dict[str, str]:
     for cells in reader:
         if not any(cells):
             continue
-        location = f"{path}:{reader.line_num}"
+        location = f"{path}:{reader.line_num + n_lines(opening_line)}"
         if len(cells) != 2:
             raise DocumentError(
                 f"{location}: the row has {counted(len(cells), 'cell')}, where two are expected: a "

@@ -76,6 +76,7 @@ def split(
     labels: common.LabelColumn = None,
     separator: common.Separator = None,
     format: common.Format = None,
+    on_error: common.OnError = "stop",
     files: common.Files = common.Files(),
     json: common.Json = False,
 ) -> None:
@@ -101,16 +102,17 @@ def split(
     _check_targets(data, targets, kind, format, is_named=output is not None)
     column = group or time
     columns = text.split(",") if text else None
-    how: Any = {"format": format, **files._asdict()}
+    how: Any = {"format": format, "on_error": on_error, **files._asdict()}
     documents = read_documents(
         data,
         text=[column] if column else columns,
         labels=False if column else labels,
         label_separator=separator,
+        keep=(),  # batches have the skipped documents
         **how,
     )
     with common.progress() as progress:
-        locations, values, texts = _read(documents, column is None, progress)
+        locations, values, texts, skipped = _read(documents, column is None, progress)
         if column:
             texts = _other_texts(read_documents(data, text=columns, labels=False, **how))
         alike = _alike(texts, len(locations), group_duplicates)
@@ -122,11 +124,12 @@ def split(
             chosen, sentence = _by_duplicates(alike, test, seed)
         else:
             chosen, sentence = _by_category(values, test, seed)
-        numbers = [int(location[len(location.rstrip("0123456789")) :]) for location in locations]
         is_test = np.zeros(len(locations), bool)
         is_test[chosen] = True
         how = {"encoding": files.encoding, "max_document_mb": files.max_document_mb}
-        divide_file(data, kind, numbers, is_test, targets, **how)
+        numbers = np.array([*map(_number_of, locations), *map(_number_of, skipped)])
+        sides, order = np.append(is_test, np.full(len(skipped), -1)), np.argsort(numbers)
+        divide_file(data, kind, numbers[order].tolist(), sides[order], targets, **how)
     common.report_reading(documents, columns=column is None)
     _report_duplicates(alike, is_test)
     n_test = int(is_test.sum())
@@ -197,19 +200,30 @@ def _beside(data: str, kind: str) -> tuple[str, str]:
 
 def _read(
     documents: Documents, wants_labels: bool, progress: Any
-) -> tuple[list[str], list[Any], list[str]]:
-    """Return the location of each document, its labels or its text, and its text."""
+) -> tuple[list[str], list[Any], list[str], list[str]]:
+    """Return the location of each document, its labels or its text, and its text.
+
+    The last list has the locations of skipped documents.
+    """
     locations: list[str] = []
+    skipped: list[str] = []
     values: list[Any] = []
     texts: list[str] = []
     for batch in documents:
         locations += list(batch.locations)
+        skipped += [document.location for document in batch.skipped]
         texts += batch.texts.to_pylist()
         if wants_labels:
             values += batch.labels or [[]] * len(batch)
         total = documents.bytes_total
         progress("reading", len(locations), documents.bytes_read / total if total else None)
-    return locations, values if wants_labels else [text.strip() for text in texts], texts
+    values = values if wants_labels else [text.strip() for text in texts]
+    return locations, values, texts, skipped
+
+
+def _number_of(location: str) -> int:
+    """Return the line or the row of a document by its location."""
+    return int(location[len(location.rstrip("0123456789")) :])
 
 
 def _other_texts(documents: Documents) -> list[str]:

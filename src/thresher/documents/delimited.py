@@ -25,7 +25,8 @@ from thresher.errors import DocumentError, counted
 QUOTE, NEWLINE, RETURN = b'"\n\r'
 SENTINEL = "\0 end of the block"  # a separate row, unless a quote is still open
 LONGEST_CELL = (1 << 31) - 1  # characters; documents are limited more strictly before
-FEWEST_SWALLOWED = 5  # lines inside a quoted cell that look like rows, for a note
+FEWEST_SWALLOWED = 2  # lines inside a quoted cell that look like rows, for a note
+FEWEST_OF_PAIRS = 3  # in a table of two columns, whose rows are like prose with a comma
 LONGEST_STRAY = 1 << 20  # bytes in which the end of a quoted cell of a TSV file is looked for
 
 
@@ -98,11 +99,15 @@ class Shape(NamedTuple):
 def read_csv(
     stream: Stream, reading: Reading, delimiters: str = streams.DELIMITERS
 ) -> Iterator[Batch]:
-    """Yield the documents of a table, with the delimiter that splits the header most."""
+    """Yield the documents of a table.
+
+    The delimiter is named in a line before the header, or else splits the header most.
+    """
+    opening_line, named = stream.take_separator()
     first = streams.first_line(stream.head).decode("utf-8", "replace")
-    delimiter = streams.delimiter_of(first, delimiters)
+    delimiter = named or streams.delimiter_of(first, delimiters)
     dialect = Dialect.of(stream, delimiter, reading.request.quoting)
-    line = 1
+    line = 1 + streams.n_lines(opening_line)
     shape: Shape | None = None
     for rows in _row_blocks(stream, dialect):
         if shape is None:
@@ -112,7 +117,7 @@ def read_csv(
                 columns = reading.choose(stream.name, header)
                 shape = Shape(stream.name, dialect, header, columns, reading.keep)
                 if reading.keeps_records:
-                    data = stream.mark + stream.original(header_bytes)
+                    data = stream.mark + stream.original(opening_line + header_bytes)
                     opening = Opening("csv", data, delimiter, tuple(header))
                     reading.open(stream.name, opening)
         if shape is not None and rows.data:
@@ -150,12 +155,23 @@ def _check_quotes(rows: Rows, shape: Shape, reading: Reading, line: int) -> None
     delimiter, n_delimiters = shape.dialect.delimiter.encode(), len(shape.header) - 1
     if not shape.dialect.is_quoted or not n_delimiters or b'"' not in rows.data:
         return
+    fewest = FEWEST_SWALLOWED if n_delimiters > 1 else FEWEST_OF_PAIRS
     n_inner = np.diff(np.append(rows.lines, streams.n_lines(rows.data))) - 2
     starts = np.append(0, rows.ends)
-    for i in np.flatnonzero(n_inner >= FEWEST_SWALLOWED).tolist():
-        inner = rows.data[starts[i] : starts[i + 1]].splitlines()[1:-1]
-        if all(piece.count(delimiter) == n_delimiters for piece in inner):
-            reading.note_quotes("swallowed", f"{shape.name}:{line + rows.lines[i]}", len(inner))
+    for i in np.flatnonzero(n_inner >= fewest).tolist():
+        lines = rows.data[starts[i] : starts[i + 1]].splitlines()
+        if all(_is_like_row(text, delimiter, n_delimiters) for text in lines):
+            location = f"{shape.name}:{line + rows.lines[i]}"
+            reading.note_quotes("swallowed", location, len(lines) - 2)
+
+
+def _is_like_row(line: bytes, delimiter: bytes, n_delimiters: int) -> bool:
+    """Return True if a line looks like a row rather than prose with commas.
+
+    In prose, commas precede spaces and line ends; a last cell may be empty beside other ones.
+    """
+    is_prose = delimiter + b" " in line or (n_delimiters == 1 and line.endswith(delimiter))
+    return line.count(delimiter) == n_delimiters and not is_prose
 
 
 def _parse(rows: Rows, shape: Shape) -> pa.Table | None:

@@ -23,7 +23,7 @@ def divide_file(
     path: str,
     format: str,
     numbers: Sequence[int],
-    is_test: np.ndarray,
+    sides: np.ndarray,
     targets: Sequence[str],
     *,
     encoding: str | None = None,
@@ -41,8 +41,8 @@ def divide_file(
         The file, and its format, one of `DIVISIBLE`.
     numbers : sequence of int
         The first line of each document, or its row in Parquet, counted from 1.
-    is_test : bool array
-        Whether each document goes to the second file.
+    sides : integer array
+        The file that each document goes to, 0 or 1; -1 for neither.
     targets : sequence of two str
         The files to write, compressed if their names end in .gz, .zst or .bz2.
     encoding, max_document_mb : optional
@@ -53,13 +53,13 @@ def divide_file(
         temporaries = [stack.enter_context(replace_file(target)) for target in targets]
         with open_stream(path, longest_document(max_document_mb)) as stream:
             if format == "parquet":
-                _divide_rows(stream, is_test, temporaries)
+                _divide_rows(stream, sides, temporaries)
             else:
                 encoding = encoding or marked(stream.head)
                 if encoding is not None and not keeps_ascii(encoding):
                     stream.convert(encoding)
                 is_table = format in ("csv", "tsv")
-                _divide_lines(stream, is_table, numbers, is_test, temporaries)
+                _divide_lines(stream, is_table, numbers, sides, temporaries)
         now = Path(path).stat()
         if (now.st_size, now.st_mtime_ns) != (status.st_size, status.st_mtime_ns):
             raise _changed(path)
@@ -69,7 +69,7 @@ def _divide_lines(
     stream: Stream,
     is_table: bool,
     numbers: Sequence[int],
-    is_test: np.ndarray,
+    sides: np.ndarray,
     targets: Sequence[Path],
 ) -> None:
     with ExitStack() as stack:
@@ -77,7 +77,8 @@ def _divide_lines(
         files = [
             stack.enter_context(packed(file, compression_of_name(file.name))) for file in opened
         ]
-        goes_to = [files[side] for side in is_test.astype(int).tolist()]
+        goes_to = [files[side] if side >= 0 else None for side in sides.tolist()]
+        opened_files = files if is_table else [file for file in goes_to if file is not None][:1]
         head = [stream.mark]
         k, n, next_number = -1, len(numbers), numbers[0]
         for line, data in enumerate(_lines(stream, is_table), 1):
@@ -85,12 +86,12 @@ def _divide_lines(
                 k += 1
                 next_number = numbers[k + 1] if k + 1 < n else 0
                 if k == 0:
-                    for file in files if is_table else goes_to[:1]:
+                    for file in opened_files:
                         file.write(b"".join(head))
             if k < 0:
                 head.append(data)
-            else:
-                goes_to[k].write(data)
+            elif (target := goes_to[k]) is not None:
+                target.write(data)
         if k + 1 < n:
             raise _changed(stream.name)
 
@@ -102,13 +103,13 @@ def _lines(stream: Stream, is_table: bool) -> Iterator[bytes]:
         yield from lines
 
 
-def _divide_rows(stream: Stream, is_test: np.ndarray, targets: Sequence[Path]) -> None:
+def _divide_rows(stream: Stream, sides: np.ndarray, targets: Sequence[Path]) -> None:
     from pyarrow.parquet import ParquetFile, ParquetWriter
 
     with stream.seekable() as file, ExitStack() as stack:
         parquet = ParquetFile(file)
         metadata, schema = parquet.metadata, parquet.schema_arrow
-        if metadata.num_rows != len(is_test):
+        if metadata.num_rows != len(sides):
             raise _changed(stream.name)
         codec = metadata.row_group(0).column(0).compression
         writers = [
@@ -118,8 +119,8 @@ def _divide_rows(stream: Stream, is_test: np.ndarray, targets: Sequence[Path]) -
         done = 0
         for group in range(metadata.num_row_groups):
             table = parquet.read_row_group(group)
-            side = is_test[done : done + len(table)]
-            for writer, chosen in zip(writers, (~side, side), strict=True):
+            side = sides[done : done + len(table)]
+            for writer, chosen in zip(writers, (side == 0, side == 1), strict=True):
                 if chosen.any():
                     writer.write_table(table.filter(pa.array(chosen)))
             done += len(table)

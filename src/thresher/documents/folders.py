@@ -16,6 +16,7 @@ from thresher.documents.streams import format_of_name, is_mail, open_stream
 from thresher.errors import DocumentError, param, reason
 
 PLAIN: Any = (["text"], ("text",))  # the columns of plain texts, and which are usual
+MAILS = {"cur", "new"}  # the folders of a mailbox (Maildir) with its mails
 
 
 class Entry(NamedTuple):
@@ -31,13 +32,26 @@ class Entry(NamedTuple):
 
 
 def list_folder(folder: str) -> list[Entry]:
-    """Return the files below a folder in sorted order, without hidden ones."""
+    """Return the files below a folder in sorted order, without hidden ones.
+
+    A folder with the folders cur and new is a mailbox (Maildir), even if it is hidden: its mails
+    are the files in these two, and their category is its name.
+    """
     entries = []
     for path, folders, files in os.walk(folder, onerror=_stop):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
         inner = os.path.relpath(path, folder)
         category = None if inner == os.curdir else inner.split(os.sep)[0]
-        visible = sorted(name for name in files if not name.startswith("."))
+        above, name = os.path.split(path)
+        if category and name in MAILS and _is_mailbox(above):
+            category = os.path.basename(os.path.abspath(above)).removeprefix(".")
+        is_mailbox = _is_mailbox(path)
+        folders[:] = sorted(
+            name
+            for name in folders
+            if (name in MAILS if is_mailbox else not name.startswith("."))
+            or _is_mailbox(os.path.join(path, name))
+        )
+        visible = sorted(name for name in files if not (is_mailbox or name.startswith(".")))
         entries += [Entry(os.path.join(path, name), category) for name in visible]
     if not entries:
         raise DocumentError(
@@ -45,6 +59,10 @@ def list_folder(folder: str) -> list[Entry]:
             "for each category."
         )
     return entries
+
+
+def _is_mailbox(folder: str) -> bool:
+    return all(os.path.isdir(os.path.join(folder, name)) for name in MAILS)
 
 
 def _stop(error: OSError) -> None:

@@ -94,9 +94,10 @@ def _schema(columns: Columns, keep: tuple[str, ...], objects: Iterable[dict]) ->
 
 
 def _kinds(value: Any) -> set[pa.DataType | None]:
-    """Return the possible Arrow types of a value: none for null, `None` for objects."""
+    """Return the possible Arrow types of a value: none for null, `None` for objects and lists of lists."""
     if isinstance(value, list):
-        return {kind and pa.list_(kind) for item in value for kind in _kinds(item)}
+        inner = ({None} if isinstance(item, list) else _kinds(item) for item in value)
+        return {kind and pa.list_(kind) for kinds in inner for kind in kinds}
     kinds = {str: pa.string(), bool: pa.bool_(), int: pa.int64(), float: pa.float64()}
     return set() if value is None else {kinds.get(type(value))}
 

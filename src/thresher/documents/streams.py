@@ -22,6 +22,8 @@ from thresher.limits import MOST_DOCUMENT_MB
 
 BLOCK = 1 << 20  # bytes read at a time: fast with pyarrow, and little memory
 DELIMITERS = ",;\t|"  # of tables, the most frequent first
+# The first line that some spreadsheets write: it names the delimiter, e.g. sep=;
+SEPARATOR_LINE = re.compile(rb'(?i)"?sep=([,;\t|])"?\1*(?:\r\n?|\n)')
 LONGEST = 1 << 27  # bytes of a line, row or message; more means an open quote or a wrong format
 HEAD = 1 << 16  # bytes from which the format is recognized
 
@@ -97,6 +99,13 @@ class Stream:
         """Return the next `size` bytes; fewer only at the end."""
         ahead, self._ahead = self._ahead[:size], self._ahead[size:]
         return ahead + self._fill(size - len(ahead)) if len(ahead) < size else ahead
+
+    def take_separator(self) -> tuple[bytes, str | None]:
+        """Read a first line such as sep=; and return it, and the delimiter that it names."""
+        if (match := SEPARATOR_LINE.match(self.head)) is None:
+            return b"", None
+        self.head = self.head[match.end() :]
+        return self.read(match.end()), match[1].decode()
 
     def read_all(self) -> bytes:
         """Return all remaining bytes, which are one document."""
@@ -277,8 +286,9 @@ def format_of_bytes(head: bytes, requested: Sequence[str]) -> str:
     for name, kind in READERS.items():
         if kind.opening and re.match(kind.opening, head):
             return name
-    header = first_line(head).decode("utf-8", "replace")
-    delimiter = delimiter_of(header)
+    separator = SEPARATOR_LINE.match(head)
+    header = first_line(head[separator.end() :] if separator else head).decode("utf-8", "replace")
+    delimiter = separator[1].decode() if separator else delimiter_of(header)
     cells = next(csv.reader([header], delimiter=delimiter), []) if len(header) < HEAD else []
     if len(cells) > 1 and _is_header(cells, requested):
         return "tsv" if delimiter == "\t" else "csv"

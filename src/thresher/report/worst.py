@@ -51,6 +51,9 @@ class WorstErrors:
     An error is the worse, the further its score is on the wrong side of the threshold. In
     single-label mode, its size is the distance between the scores of the assigned and the true
     category, and only documents without an assigned category count as missed.
+
+    A category that the model does not know has no score: it counts as one at its threshold, or as
+    the best one of the document if all are below theirs.
     """
 
     def __init__(self, categories: Iterable[Any], decisions: Decisions, most: int = 12) -> None:
@@ -67,22 +70,35 @@ class WorstErrors:
 
     def see(self, batch: Batch, scores: np.ndarray, decided: np.ndarray) -> None:
         """Collect the worst errors of a batch, given its scores and decisions."""
+        n = len(self.categories)
         lists, from_table = batch.labels or [[]] * len(batch), not batch.labels_are_given
-        belongs = self._known.encode(lists, from_table=from_table).to_dense()
+        belongs = np.zeros((len(decided), n + 1), bool)  # the last column: an unknown category
+        unknown: dict[int, str] = {}  # the first one of each document
+        for i, labels in enumerate(lists):
+            for label in (self._known.typed_label(label, from_table) for label in labels):
+                number = self._known.number(label) if label in self._known else n
+                belongs[i, number] = True
+                if number == n:
+                    unknown.setdefault(i, str(label))
         margins = scores - self.decisions.thresholds
+        margins = np.hstack([margins, np.minimum(margins.max(axis=1, keepdims=True), 0.0)])
+        decided = np.pad(decided, ((0, 0), (0, 1)))
         missed, wrong, ahead = belongs & ~decided, decided & ~belongs, margins
         if self.decisions.mode == "single-label":
             missed &= ~decided.any(axis=1, keepdims=True)
             right = np.where(belongs, margins, -np.inf).max(axis=1, initial=-np.inf)
-            wrong &= np.isfinite(right)[:, None]  # the model may not know the true category
+            wrong &= np.isfinite(right)[:, None]  # a document without labels is no error
             ahead = margins - right[:, None]
         for kind, errors, badness in (("missed", missed, -margins), ("wrong", wrong, ahead)):
             rows, columns = np.nonzero(errors)
             order = np.argsort(-badness[rows, columns], kind="stable")
-            worst_first = zip(rows[order].tolist(), columns[order].tolist(), strict=True)
+            worst_first = (
+                (row, column, self.categories[column] if column < n else unknown[row])
+                for row, column in zip(rows[order].tolist(), columns[order].tolist(), strict=True)
+            )
             collected = self._worst_errors[kind]
-            for row, column in self._few_of_each(worst_first, lambda pair: pair[1]):
-                category, margin = self.categories[column], float(badness[row, column])
+            for row, column, category in self._few_of_each(worst_first, lambda error: error[2]):
+                margin = float(badness[row, column])
                 document = batch.location(row), str(batch.texts[row])
                 labels = [str(self._known.typed_label(x, from_table)) for x in lists[row]]
                 given = [self.categories[c] for c in np.flatnonzero(decided[row])]
