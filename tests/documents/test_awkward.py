@@ -10,6 +10,7 @@ import lzma
 import os
 import random
 import tracemalloc
+from itertools import chain
 from pathlib import Path
 from unicodedata import normalize
 
@@ -210,6 +211,55 @@ def test_filter_copies_the_bytes_of_other_encodings(tmp_path, monkeypatch, block
     run("filter", model, path, *options, "--add", "score")
     added = (tmp_path / "b.csv").read_bytes().splitlines()
     assert [line.rpartition(b";")[0] + b"\r\n" for line in added] == data[:3]
+
+
+DAMAGED = {
+    "a.csv": "text;label\r\n" + "größe 0;Größe\r\n" * 60 + "a b;M\udcf6bel\r\nc d;M\udce4bel\r\n",
+    "a.jsonl": '{"text": "Käse ä", "label": "x"}\n{"text": "a b", "label": "M\udcf6bel"}\n'
+    '{"text": "c d", "label": ["M\udce4bel"]}\n',
+    "a.ft": "__label__x Käse ä\n__label__M\udcf6bel a b\n__label__M\udce4bel c d\n",
+}
+FOLDERS = [("M\udcf6bel", "a b"), ("M\udce4bel", "c d")]
+
+
+@pytest.mark.parametrize("name", [*DAMAGED, ""])
+@pytest.mark.parametrize("block", BLOCKS)
+def test_bytes_that_are_no_text_do_not_merge_labels(tmp_path, monkeypatch, name, block):
+    monkeypatch.setattr(streams, "BLOCK", block)
+    for folder, text in FOLDERS:
+        (tmp_path / "f" / folder).mkdir(parents=True)
+        (tmp_path / "f" / folder / "1.txt").write_text(text)
+    for file, content in DAMAGED.items():
+        (tmp_path / file).write_bytes(content.encode("utf-8", "surrogateescape"))
+    texts, labels, documents = read(tmp_path / (name or "f"))
+    pairs = {text: label for text, (label,) in zip(texts, labels, strict=True)}
+    assert (pairs["a b"], pairs["c d"]) == (r"M\xf6bel", r"M\xe4bel")
+    (note,) = documents.notes
+    assert "bel has bytes that are no text in the encoding" in note
+
+
+def test_labels_of_binary_columns_and_halves_of_characters_do_not_merge(tmp_path):
+    array = pa.array([b"M\xf6bel", b"M\xe4bel", b"x"])
+    lists = pa.ListArray.from_arrays([0, 2, 3], array)
+    strings = pa.Array.from_buffers(pa.string(), 3, array.buffers())
+    expected = [r"M\xf6bel", r"M\xe4bel", "x"]
+    for values in (array, strings, lists):
+        table = pa.table({"text": ["a"] * len(values), "labels": values})
+        assert [*chain(*read(table)[1])] == expected
+    (tmp_path / "a.jsonl").write_text(
+        '{"text": "a", "label": "\\ud800"}\n{"text": "b", "label": "\\ud801"}\n'
+    )
+    assert read(tmp_path / "a.jsonl")[1] == [[r"\ud800"], [r"\ud801"]]
+    documents = from_texts(["a", "b"], ["\ud800", "\ud801"])
+    assert [label for batch in documents for (label,) in batch.labels] == [r"\ud800", r"\ud801"]
+
+
+def test_the_note_of_escaped_labels(tmp_path):
+    (tmp_path / "a.ft").write_bytes(DAMAGED["a.ft"].encode("utf-8", "surrogateescape"))
+    result = runner.invoke(app, ["train", str(tmp_path / "a.ft"), "-o", str(tmp_path / "m")])
+    assert "3 categories" in result.stdout
+    note = r"a.ft:2: the label M\xf6bel has bytes that are no text"
+    assert result.stderr.count(note) == result.stderr.count("no text") == 1
 
 
 def test_a_named_encoding_is_taken(tmp_path):

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -19,6 +19,7 @@ from thresher.documents.labels import (
     LONE_SURROGATES,
     MANY,
     decoded,
+    escape_surrogates,
     guess_separator,
     is_list,
     is_text,
@@ -226,6 +227,7 @@ class Reading:
         self._last_assumed = ""
         self.quotes: dict[str, tuple[str, int]] = {}
         self.has_label_lists = False  # whether labels are lists, so that an empty one is an answer
+        self.has_escaped_labels = False  # whether bytes in labels are no text
         self.keeps_numbers = False  # whether labels that are numbers stay numbers
         self.n_fields = 0  # the number of text columns of the current source that are fields
         self.is_escaped = False  # whether the current source is a table of answers (`escapes`)
@@ -394,6 +396,7 @@ class Reading:
                 f"{locations[0]}: {what}; make JSON lines, CSV or Parquet of it first."
             )
         lists = self._label_lists(labels) if isinstance(labels, pa.Array) else labels
+        lists = None if lists is None else self._clean(lists, locations)
         size = self.request.batch_size or max(n, 1)
         for start in range(0, n, size) if n or not skipped else [0]:
             end = min(start + size, n)
@@ -420,6 +423,21 @@ class Reading:
             self._n_emitted += len(batch) + len(batch.skipped)
             self.n_labelled += sum(map(bool, batch.labels or ()))
             yield batch
+
+    def _clean(self, lists: list[list[Any]], locations: Sequence[str]) -> list[list[Any]]:
+        """Escape bytes that are no text in labels; note the first location of all."""
+        distinct = set(chain.from_iterable(lists))
+        clean = {label: escape_surrogates(label) for label in filter(_is_damaged, distinct)}
+        if not clean:
+            return lists
+        if not self.has_escaped_labels:
+            self.has_escaped_labels = True
+            i, label = next((i, x) for i, labels in enumerate(lists) for x in labels if x in clean)
+            self.remark(
+                f"{escaped(locations[i])}: the label {clean[label]} has bytes that are no text in "
+                "the encoding; such bytes in labels are written as escapes"
+            )
+        return [[clean.get(label, label) for label in labels] for labels in lists]
 
     def gather(self, columns: Columns, records: Iterable[Record]) -> Iterator[Batch]:
         """Yield documents that are read individually, in batches of at most about one block."""
