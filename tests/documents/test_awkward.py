@@ -262,6 +262,26 @@ def test_the_note_of_escaped_labels(tmp_path):
     assert result.stderr.count(note) == result.stderr.count("no text") == 1
 
 
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("cp1250", "tiskárna nefunguje příliš žluťoučký kůň; Zařízení, účet zablokován"),
+        ("cp850", "Drücker schläft völlig; Maße öffnen für Tür; Möbel, Größe, Stühle"),
+        ("mac_roman", "l'imprimante a été déplacée à côté de la fenêtre, où ça gêne"),
+        ("cp866", "printer HP LaserJet is broken принтер сломан, order ПЛОХО again"),
+    ],
+)
+def test_bytes_that_cp1252_does_not_define_show_another_encoding(tmp_path, encoding, text):
+    (tmp_path / "a.txt").write_bytes(f"{text}\n".encode(encoding) * 5)
+    texts, _, documents = read(tmp_path / "a.txt")
+    assert texts == [text] * 5 and list(documents.encodings.values()) == [encoding]
+
+
+def test_a_stray_byte_leaves_a_large_file_in_cp1252():
+    french = "l'imprimante a été déplacée à côté de la fenêtre, où ça gêne\n".encode("cp1252")
+    assert encoding_of(french * 200 + b"caf\x9d\n") == "cp1252"
+
+
 def test_a_named_encoding_is_taken(tmp_path):
     (tmp_path / "a.csv").write_bytes("text,label\nŁódź,x\n".encode("cp1250"))
     texts, _, documents = read(tmp_path / "a.csv", encoding="cp1250")

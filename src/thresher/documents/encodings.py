@@ -2,7 +2,8 @@
 
 A file is UTF-8 unless it begins with the byte order mark of UTF-16 or UTF-32, or its first bytes
 outside ASCII are not UTF-8. Most such files are Windows-1252, as Excel saves tables in Western
-Europe. Where the letters are mostly outside ASCII, charset-normalizer recognizes the encoding.
+Europe. Where the letters are mostly outside ASCII, or bytes occur that are undefined there,
+charset-normalizer recognizes the encoding.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ LONGEST_RUN = 1.5  # successive bytes outside ASCII on average, in Western Europ
 # The candidates of charset-normalizer: with fewer, short texts are recognized more often.
 OTHERS = ["cp1251", "koi8_r", "cp1253", "cp1255", "cp1256", "shift_jis", "euc_jp", "gb18030",
           "big5", "euc_kr"]  # fmt: skip
+UNDEFINED = b"\x81\x8d\x8f\x90\x9d"  # in Windows-1252
+NOT_WESTERN = ["cp1250", "cp1251", "mac_roman", "cp850", "cp852", "cp866"]  # if these occur
+HIGH_PER_UNDEFINED = 1000  # bytes outside ASCII for each undefined one, if these are no damage
 
 BYTES_FOR_ALL = b"\xff\xfe\0\0"  # includes the byte order mark of UTF-16 and UTF-32
 UNORDERED = ("utf-16", "utf-32")  # the order of bytes is given by a byte order mark
@@ -92,12 +96,15 @@ def encoding_of(data: bytes) -> str:
     n_high = sum(map(len, runs))
     n_letters = len(re.findall(rb"[A-Za-z]", data))
     is_other = n_high > n_letters or n_high > LONGEST_RUN * len(runs)
-    if is_other and n_high >= FEWEST_BYTES:
-        from charset_normalizer import from_bytes
+    n_undefined = sum(map(data.count, UNDEFINED))
+    is_western = n_undefined * HIGH_PER_UNDEFINED < n_high
+    for is_possible, candidates in ((is_other, OTHERS), (not is_western, NOT_WESTERN)):
+        if is_possible and n_high >= FEWEST_BYTES:
+            from charset_normalizer import from_bytes
 
-        best = from_bytes(data, cp_isolation=OTHERS).best()
-        if best is not None:
-            return best.encoding
+            best = from_bytes(data, cp_isolation=candidates).best()
+            if best is not None:
+                return best.encoding
     return WESTERN
 
 
