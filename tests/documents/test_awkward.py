@@ -282,6 +282,38 @@ def test_a_stray_byte_leaves_a_large_file_in_cp1252():
     assert encoding_of(french * 200 + b"caf\x9d\n") == "cp1252"
 
 
+@pytest.mark.parametrize("options", [("--encoding", "cp1250"), ("--encoding", "mac_roman"), ()])
+def test_the_encoding_of_training_is_assumed(tmp_path, options):
+    encoding = options[1] if options else "cp1250"
+    table = {
+        "cp1250": "text,label\n" + "hasło,źródło\ndrukarka,sprzęt\nświęta,łódź\n" * 9,
+        "mac_roman": "text,label\n" + "déjà,été\nfenêtre,là\ngêne,où\n" * 9,
+    }[encoding]
+    if not options:  # recognized, by a byte that cp1252 does not define
+        table += "žluťoučký,ťuk\nlabuť,síť\n" * 9
+    data, model = tmp_path / "a.csv", tmp_path / "m"
+    data.write_bytes(table.encode(encoding))
+    run("train", data, "-o", model, "--fast", *options)
+    assert Categorizer.load(model).columns_.encoding == encoding
+    result = runner.invoke(app, ["evaluate", str(model), str(data), "--json"])
+    assert '"exact_match": 1.0' in result.stdout
+    assert f"not UTF-8; read as {encoding}, as the model was trained (" in result.stderr
+    data.write_text(table)
+    result = runner.invoke(app, ["evaluate", str(model), str(data), "--json"])
+    assert '"exact_match": 1.0' in result.stdout and "not UTF-8" not in result.stderr
+    if encoding == "cp1250":  # which does not define 0x81
+        data.write_bytes(f"text,label\n{TEXTS['shift_jis']},x\n".encode("shift_jis"))
+        familiar = Categorizer.load(model).columns_
+        assert list(read(data, familiar=familiar)[2].encodings.values()) == ["shift_jis"]
+
+
+@pytest.mark.parametrize("encoding", [None, "utf-8", "utf-16"])
+def test_encodings_that_a_model_need_not_remember(tmp_path, excel, encoding):
+    if encoding:
+        excel.write_text(excel.read_text("cp1252"), encoding)
+    assert read(excel, encoding=encoding)[2].columns.encoding is None
+
+
 def test_a_named_encoding_is_taken(tmp_path):
     (tmp_path / "a.csv").write_bytes("text,label\nŁódź,x\n".encode("cp1250"))
     texts, _, documents = read(tmp_path / "a.csv", encoding="cp1250")
@@ -727,6 +759,9 @@ def test_older_models_have_no_format(tmp_path):
     assert _columns_of({"columns": old}) == Columns(("body",), "label")
     with pytest.raises(ValueError, match="format that is unknown"):
         _columns_of({"columns": old | {"layout": "x"}})
+    for encoding in ("rot13", "nope", 3, []):
+        with pytest.raises(ValueError, match="encoding that is unknown"):
+            _columns_of({"columns": old | {"encoding": encoding}})
 
 
 def test_mail_without_a_declared_encoding(tmp_path):

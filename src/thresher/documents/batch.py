@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ import pyarrow as pa
 
 from thresher.documents import streams
 from thresher.documents.columns import LAYOUTS, Columns, Request, check_columns, choose_columns
+from thresher.documents.encodings import UTF8, WESTERN, keeps_ascii
 from thresher.documents.escapes import are_escaped
 from thresher.documents.labels import (
     LONE_SURROGATES,
@@ -254,6 +256,20 @@ class Reading:
         layout = self.request.format or (None if familiar is None else familiar.layout)
         return layout if layout in LAYOUTS else None
 
+    @property
+    def encoding(self) -> str | None:
+        """The encoding to assume of later files that are not UTF-8, or `None` for no other.
+
+        It is the given one, or the only one that was recognized; but without a given one, files in
+        Windows-1252 are recognized as before.
+        """
+        given = self.request.encoding
+        if given is not None:
+            name = codecs.lookup(given).name
+            return given if name != UTF8 and keeps_ascii(given) else None
+        only = next(iter(self._n_assumed)) if len(self._n_assumed) == 1 else WESTERN
+        return only if only != WESTERN and keeps_ascii(only) else None
+
     def remark(self, sentence: str) -> None:
         """Note something that was assumed of a source."""
         self.remarks[sentence] = None
@@ -278,8 +294,11 @@ class Reading:
             known = (name for name, assumed in self.encodings.items() if assumed == encoding)
             first = next(known, "some files")
             more = f" and {n - 1:,} more" if n > 1 else ""
+            as_trained = ", as the model was trained" * (encoding == self.request.likely_encoding)
             other = param("encoding", "...")
-            notes.append(f"{first}{more}: not UTF-8; read as {encoding} ({other} for another)")
+            notes.append(
+                f"{first}{more}: not UTF-8; read as {encoding}{as_trained} ({other} for another)"
+            )
         for kind, (location, n) in self.quotes.items():
             lines = counted(n, "line")
             notes.append(QUOTE_NOTES[kind].format(location=location, lines=lines))

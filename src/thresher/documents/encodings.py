@@ -79,8 +79,10 @@ def marked(head: bytes) -> str | None:
     return next((name for mark, name in MARKS.items() if head.startswith(mark)), None)
 
 
-def encoding_of(data: bytes) -> str:
+def encoding_of(data: bytes, likely: str | None = None) -> str:
     """Return the encoding of data that may be cut off at its end.
+
+    If it is not UTF-8, it is the likely one if there is one that can decode it.
 
     Examples
     --------
@@ -93,6 +95,8 @@ def encoding_of(data: bytes) -> str:
     n_valid = sum(map(_is_utf8, runs))
     if n_valid >= VALID_PER_INVALID * (len(runs) - n_valid):
         return UTF8
+    if likely is not None and _is_text(data, likely):
+        return likely
     n_high = sum(map(len, runs))
     n_letters = len(re.findall(rb"[A-Za-z]", data))
     is_other = n_high > n_letters or n_high > LONGEST_RUN * len(runs)
@@ -112,6 +116,14 @@ def _is_utf8(data: bytes) -> bool:
     try:
         data.decode()
     except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _is_text(data: bytes, encoding: str) -> bool:
+    try:
+        codecs.getincrementaldecoder(encoding)().decode(data)
+    except UnicodeError:
         return False
     return True
 
@@ -137,6 +149,8 @@ class Converter:
         The encoding; `None` to recognize it.
     assume : callable
         Called with the name of an encoding that was recognized and is not UTF-8.
+    likely : str, optional
+        The encoding to assume first if the text is not UTF-8.
     """
 
     def __init__(
@@ -144,8 +158,9 @@ class Converter:
         read: Callable[[int], bytes],
         encoding: str | None,
         assume: Callable[[str], object],
+        likely: str | None = None,
     ) -> None:
-        self._read, self._assume = read, assume
+        self._read, self._assume, self._likely = read, assume, likely
         self._is_known = False
         self.encoding: str | None = None  # None until it is known, and for UTF-8
         self._decoder: codecs.IncrementalDecoder | None = None
@@ -190,7 +205,7 @@ class Converter:
                 sample[: max(map(sample.rfind, (b" ", b"\n"))) + 1]
                 or sample[: codecs.utf_8_decode(sample, "ignore")[1]]
             )
-        encoding = encoding_of(before + sample)
+        encoding = encoding_of(before + sample, self._likely)
         if encoding != UTF8:
             self._assume(encoding)
         self._use(encoding)
