@@ -764,6 +764,12 @@ def test_older_models_have_no_format(tmp_path):
             _columns_of({"columns": old | {"encoding": encoding}})
 
 
+def test_mail_without_a_declared_encoding_is_read_as_in_training(tmp_path):
+    (tmp_path / "a.eml").write_bytes("Subject: żółć\nTo: x\n\nłódź\n".encode("cp1250"))
+    familiar = Columns(("subject", "body"), encoding="cp1250")
+    assert read(tmp_path / "a.eml", familiar=familiar)[0] == ["żółć\nłódź\n"]
+
+
 def test_mail_without_a_declared_encoding(tmp_path):
     (tmp_path / "a.eml").write_bytes("Subject: Möbel\nTo: x\n\nStühle\n".encode("cp1252"))
     texts, _, documents = read(tmp_path / "a.eml")
