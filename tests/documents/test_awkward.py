@@ -11,6 +11,7 @@ import lzma
 import os
 import random
 import tracemalloc
+from itertools import chain
 from pathlib import Path
 from unicodedata import normalize
 
@@ -212,6 +213,107 @@ def test_filter_copies_the_bytes_of_other_encodings(tmp_path, monkeypatch, block
     run("filter", model, path, *options, "--add", "score")
     added = (tmp_path / "b.csv").read_bytes().splitlines()
     assert [line.rpartition(b";")[0] + b"\r\n" for line in added] == data[:3]
+
+
+DAMAGED = {
+    "a.csv": "text;label\r\n" + "größe 0;Größe\r\n" * 60 + "a b;M\udcf6bel\r\nc d;M\udce4bel\r\n",
+    "a.jsonl": '{"text": "Käse ä", "label": "x"}\n{"text": "a b", "label": "M\udcf6bel"}\n'
+    '{"text": "c d", "label": ["M\udce4bel"]}\n',
+    "a.ft": "__label__x Käse ä\n__label__M\udcf6bel a b\n__label__M\udce4bel c d\n",
+}
+FOLDERS = [("M\udcf6bel", "a b"), ("M\udce4bel", "c d")]
+
+
+@pytest.mark.parametrize("name", [*DAMAGED, ""])
+@pytest.mark.parametrize("block", BLOCKS)
+def test_bytes_that_are_no_text_do_not_merge_labels(tmp_path, monkeypatch, name, block):
+    monkeypatch.setattr(streams, "BLOCK", block)
+    for folder, text in FOLDERS:
+        (tmp_path / "f" / folder).mkdir(parents=True)
+        (tmp_path / "f" / folder / "1.txt").write_text(text)
+    for file, content in DAMAGED.items():
+        (tmp_path / file).write_bytes(content.encode("utf-8", "surrogateescape"))
+    texts, labels, documents = read(tmp_path / (name or "f"))
+    pairs = {text: label for text, (label,) in zip(texts, labels, strict=True)}
+    assert (pairs["a b"], pairs["c d"]) == (r"M\xf6bel", r"M\xe4bel")
+    (note,) = documents.notes
+    assert "bel has bytes that are no text in the encoding" in note
+
+
+def test_labels_of_binary_columns_and_halves_of_characters_do_not_merge(tmp_path):
+    array = pa.array([b"M\xf6bel", b"M\xe4bel", b"x"])
+    lists = pa.ListArray.from_arrays([0, 2, 3], array)
+    strings = pa.Array.from_buffers(pa.string(), 3, array.buffers())
+    expected = [r"M\xf6bel", r"M\xe4bel", "x"]
+    for values in (array, strings, lists):
+        table = pa.table({"text": ["a"] * len(values), "labels": values})
+        assert [*chain(*read(table)[1])] == expected
+    (tmp_path / "a.jsonl").write_text(
+        '{"text": "a", "label": "\\ud800"}\n{"text": "b", "label": "\\ud801"}\n'
+    )
+    assert read(tmp_path / "a.jsonl")[1] == [[r"\ud800"], [r"\ud801"]]
+    documents = from_texts(["a", "b"], ["\ud800", "\ud801"])
+    assert [label for batch in documents for (label,) in batch.labels] == [r"\ud800", r"\ud801"]
+
+
+def test_the_note_of_escaped_labels(tmp_path):
+    (tmp_path / "a.ft").write_bytes(DAMAGED["a.ft"].encode("utf-8", "surrogateescape"))
+    result = runner.invoke(app, ["train", str(tmp_path / "a.ft"), "-o", str(tmp_path / "m")])
+    assert "3 categories" in result.stdout
+    note = r"a.ft:2: the label M\xf6bel has bytes that are no text"
+    assert result.stderr.count(note) == result.stderr.count("no text") == 1
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("cp1250", "tiskárna nefunguje příliš žluťoučký kůň; Zařízení, účet zablokován"),
+        ("cp850", "Drücker schläft völlig; Maße öffnen für Tür; Möbel, Größe, Stühle"),
+        ("mac_roman", "l'imprimante a été déplacée à côté de la fenêtre, où ça gêne"),
+        ("cp866", "printer HP LaserJet is broken принтер сломан, order ПЛОХО again"),
+    ],
+)
+def test_bytes_that_cp1252_does_not_define_show_another_encoding(tmp_path, encoding, text):
+    (tmp_path / "a.txt").write_bytes(f"{text}\n".encode(encoding) * 5)
+    texts, _, documents = read(tmp_path / "a.txt")
+    assert texts == [text] * 5 and list(documents.encodings.values()) == [encoding]
+
+
+def test_a_stray_byte_leaves_a_large_file_in_cp1252():
+    french = "l'imprimante a été déplacée à côté de la fenêtre, où ça gêne\n".encode("cp1252")
+    assert encoding_of(french * 200 + b"caf\x9d\n") == "cp1252"
+
+
+@pytest.mark.parametrize("options", [("--encoding", "cp1250"), ("--encoding", "mac_roman"), ()])
+def test_the_encoding_of_training_is_assumed(tmp_path, options):
+    encoding = options[1] if options else "cp1250"
+    table = {
+        "cp1250": "text,label\n" + "hasło,źródło\ndrukarka,sprzęt\nświęta,łódź\n" * 9,
+        "mac_roman": "text,label\n" + "déjà,été\nfenêtre,là\ngêne,où\n" * 9,
+    }[encoding]
+    if not options:  # recognized, by a byte that cp1252 does not define
+        table += "žluťoučký,ťuk\nlabuť,síť\n" * 9
+    data, model = tmp_path / "a.csv", tmp_path / "m"
+    data.write_bytes(table.encode(encoding))
+    run("train", data, "-o", model, "--fast", *options)
+    assert Categorizer.load(model).columns_.encoding == encoding
+    result = runner.invoke(app, ["evaluate", str(model), str(data), "--json"])
+    assert '"exact_match": 1.0' in result.stdout
+    assert f"not UTF-8; read as {encoding}, as the model was trained (" in result.stderr
+    data.write_text(table)
+    result = runner.invoke(app, ["evaluate", str(model), str(data), "--json"])
+    assert '"exact_match": 1.0' in result.stdout and "not UTF-8" not in result.stderr
+    if encoding == "cp1250":  # which does not define 0x81
+        data.write_bytes(f"text,label\n{TEXTS['shift_jis']},x\n".encode("shift_jis"))
+        familiar = Categorizer.load(model).columns_
+        assert list(read(data, familiar=familiar)[2].encodings.values()) == ["shift_jis"]
+
+
+@pytest.mark.parametrize("encoding", [None, "utf-8", "utf-16"])
+def test_encodings_that_a_model_need_not_remember(tmp_path, excel, encoding):
+    if encoding:
+        excel.write_text(excel.read_text("cp1252"), encoding)
+    assert read(excel, encoding=encoding)[2].columns.encoding is None
 
 
 def test_a_named_encoding_is_taken(tmp_path):
@@ -839,6 +941,15 @@ def test_older_models_have_no_format(tmp_path):
     assert _columns_of({"columns": old}) == Columns(("body",), "label")
     with pytest.raises(ValueError, match="format that is unknown"):
         _columns_of({"columns": old | {"layout": "x"}})
+    for encoding in ("rot13", "nope", 3, []):
+        with pytest.raises(ValueError, match="encoding that is unknown"):
+            _columns_of({"columns": old | {"encoding": encoding}})
+
+
+def test_mail_without_a_declared_encoding_is_read_as_in_training(tmp_path):
+    (tmp_path / "a.eml").write_bytes("Subject: żółć\nTo: x\n\nłódź\n".encode("cp1250"))
+    familiar = Columns(("subject", "body"), encoding="cp1250")
+    assert read(tmp_path / "a.eml", familiar=familiar)[0] == ["żółć\nłódź\n"]
 
 
 def test_mail_without_a_declared_encoding(tmp_path):

@@ -15,6 +15,7 @@ import pytest
 
 from thresher import Categorizer
 from thresher.documents import read_documents, streams
+from thresher.documents.labels import escape_surrogates
 from thresher.errors import DocumentError, ThresherError, escaped, reason
 
 REPLACED = "\N{REPLACEMENT CHARACTER}"
@@ -88,7 +89,7 @@ EITHER = {
     b"-1e9999": "-inf",
     b"1" + b"0" * 400: "1" + "0" * 400,
 }
-# Bytes within a string that are not UTF-8: replaced.
+# Bytes within a string that are not UTF-8: replaced in texts, escaped in labels.
 NOT_UTF8 = {
     "lone continuation": b"\x80",
     "all continuations": bytes(range(0x80, 0xC0)),
@@ -154,6 +155,8 @@ def test_json_that_is_read(tmp_path, value, text):
     path = written(tmp_path / "a.jsonl", line(text=value))
     assert read(path) == [("t", ["l"]), (text, ["l"]), ("end", ["l"])]
     label = [text.strip()] if text.strip() else []
+    if REPLACED in text:  # labels stay distinct
+        label = [escape_surrogates(json.loads(value)).strip()]
     path = written(tmp_path / "b.jsonl", line(label=value))
     assert read(path, label_separator="") == [("t", ["l"]), ("t", label), ("end", ["l"])]
     (tmp_path / "c.jsonl").write_bytes(line(text=value))
@@ -204,7 +207,7 @@ def test_bytes_that_are_not_utf8(tmp_path, value):
     assert text[0] == "a" and text[-1] in "xz" and REPLACED in text
     path = written(tmp_path / "b.jsonl", line(label=b'"a%sz"' % value))
     ((label,),) = [labels for _, labels in read(path, **utf8) if labels != ["l"]]
-    assert label == text
+    assert label == (b"a%sz" % value).decode("utf-8", "backslashreplace")
     lines = [line(key=b'"%s"' % value)] * 3
     (tmp_path / "c.jsonl").write_bytes(b"\n".join(lines))
     documents = read_documents(tmp_path / "c.jsonl", **utf8)

@@ -95,7 +95,9 @@ class Finder:
                 _, batch, i = next(_walk(documents, self.fields))
                 _say_columns(documents)
                 return _text(batch, i)
-            stream.convert(self.files.encoding, self._say_encoding)
+            familiar = self.categorizer.columns_
+            likely = None if familiar is None else familiar.encoding
+            stream.convert(self.files.encoding, self._say_encoding, likely)
             return stream.read_all().decode("utf-8", "replace")
 
     def _say_encoding(self, encoding: str) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -14,11 +15,13 @@ import pyarrow as pa
 
 from thresher.documents import streams
 from thresher.documents.columns import LAYOUTS, Columns, Request, check_columns, choose_columns
+from thresher.documents.encodings import UTF8, WESTERN, keeps_ascii
 from thresher.documents.escapes import are_escaped
 from thresher.documents.labels import (
     LONE_SURROGATES,
     MANY,
     decoded,
+    escape_surrogates,
     guess_separator,
     is_list,
     is_text,
@@ -226,6 +229,7 @@ class Reading:
         self._last_assumed = ""
         self.quotes: dict[str, tuple[str, int]] = {}
         self.has_label_lists = False  # whether labels are lists, so that an empty one is an answer
+        self.has_escaped_labels = False  # whether bytes in labels are no text
         self.keeps_numbers = False  # whether labels that are numbers stay numbers
         self.n_fields = 0  # the number of text columns of the current source that are fields
         self.is_escaped = False  # whether the current source is a table of answers (`escapes`)
@@ -252,6 +256,20 @@ class Reading:
         layout = self.request.format or (None if familiar is None else familiar.layout)
         return layout if layout in LAYOUTS else None
 
+    @property
+    def encoding(self) -> str | None:
+        """The encoding to assume of later files that are not UTF-8, or `None` for no other.
+
+        It is the given one, or the only one that was recognized; but without a given one, files in
+        Windows-1252 are recognized as before.
+        """
+        given = self.request.encoding
+        if given is not None:
+            name = codecs.lookup(given).name
+            return given if name != UTF8 and keeps_ascii(given) else None
+        only = next(iter(self._n_assumed)) if len(self._n_assumed) == 1 else WESTERN
+        return only if only != WESTERN and keeps_ascii(only) else None
+
     def remark(self, sentence: str) -> None:
         """Note something that was assumed of a source."""
         self.remarks[sentence] = None
@@ -276,8 +294,11 @@ class Reading:
             known = (name for name, assumed in self.encodings.items() if assumed == encoding)
             first = next(known, "some files")
             more = f" and {n - 1:,} more" if n > 1 else ""
+            as_trained = ", as the model was trained" * (encoding == self.request.likely_encoding)
             other = param("encoding", "...")
-            notes.append(f"{first}{more}: not UTF-8; read as {encoding} ({other} for another)")
+            notes.append(
+                f"{first}{more}: not UTF-8; read as {encoding}{as_trained} ({other} for another)"
+            )
         for kind, (location, n) in self.quotes.items():
             lines = counted(n, "line")
             notes.append(QUOTE_NOTES[kind].format(location=location, lines=lines))
@@ -394,6 +415,7 @@ class Reading:
                 f"{locations[0]}: {what}; make JSON lines, CSV or Parquet of it first."
             )
         lists = self._label_lists(labels) if isinstance(labels, pa.Array) else labels
+        lists = None if lists is None else self._clean(lists, locations)
         size = self.request.batch_size or max(n, 1)
         for start in range(0, n, size) if n or not skipped else [0]:
             end = min(start + size, n)
@@ -420,6 +442,21 @@ class Reading:
             self._n_emitted += len(batch) + len(batch.skipped)
             self.n_labelled += sum(map(bool, batch.labels or ()))
             yield batch
+
+    def _clean(self, lists: list[list[Any]], locations: Sequence[str]) -> list[list[Any]]:
+        """Escape bytes that are no text in labels; note the first location of all."""
+        distinct = set(chain.from_iterable(lists))
+        clean = {label: escape_surrogates(label) for label in filter(_is_damaged, distinct)}
+        if not clean:
+            return lists
+        if not self.has_escaped_labels:
+            self.has_escaped_labels = True
+            i, label = next((i, x) for i, labels in enumerate(lists) for x in labels if x in clean)
+            self.remark(
+                f"{escaped(locations[i])}: the label {clean[label]} has bytes that are no text in "
+                "the encoding; such bytes in labels are written as escapes"
+            )
+        return [[clean.get(label, label) for label in labels] for labels in lists]
 
     def gather(self, columns: Columns, records: Iterable[Record]) -> Iterator[Batch]:
         """Yield documents that are read individually, in batches of at most about one block."""

@@ -37,6 +37,7 @@ class Columns:
     guessed: frozenset[str] = frozenset()  # which of "text", "labels" and "separator"
     note: str = ""  # describes the columns of formats without named ones
     layout: str | None = None  # of files without a known suffix: "eml", "folder" (plain) or unknown
+    encoding: str | None = None  # of files that are not UTF-8, if it was given or recognized
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -81,6 +82,11 @@ class Request:
     def longest(self) -> int | None:
         """The largest number of bytes of a document; `None` for the default."""
         return longest_document(self.max_document_mb)
+
+    @property
+    def likely_encoding(self) -> str | None:
+        """The encoding of training, which files that are not UTF-8 probably have; or `None`."""
+        return None if self.familiar is None else self.familiar.encoding
 
     @property
     def named(self) -> tuple[str, ...]:

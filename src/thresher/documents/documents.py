@@ -172,7 +172,12 @@ class Documents:
         return "" if self.columns is None else str(self.columns)
 
     opening: Opening | None = _from_reading("opening")
-    columns: Columns | None = _from_reading("columns")
+
+    @property
+    def columns(self) -> Columns | None:
+        columns = self._reading.columns
+        return columns and replace(columns, encoding=self._reading.encoding)
+
     n_documents: int = _from_reading("n_documents")
     n_labelled: int = _from_reading("n_labelled")
     has_label_lists: bool = _from_reading("has_label_lists")
@@ -398,7 +403,8 @@ def _read_file(path: str, format: str | None, reading: Reading) -> Iterator[Batc
         name = format or format_of_name(path) or _recognized(stream, reading)
         kind = READERS[name]
         if kind.is_text and name not in MAIL:
-            stream.convert(request.encoding, partial(reading.assume, stream.name))
+            assume = partial(reading.assume, stream.name)
+            stream.convert(request.encoding, assume, request.likely_encoding)
         if kind.is_text and (what := stream.why_not_text()):
             raise DocumentError(f"{stream.name}: {what}.")
         read = getattr(import_module(f"thresher.documents.{kind.module}"), kind.function)

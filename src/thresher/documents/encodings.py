@@ -2,7 +2,8 @@
 
 A file is UTF-8 unless it begins with the byte order mark of UTF-16 or UTF-32, or its first bytes
 outside ASCII are not UTF-8. Most such files are Windows-1252, as Excel saves tables in Western
-Europe. Where the letters are mostly outside ASCII, charset-normalizer recognizes the encoding.
+Europe. Where the letters are mostly outside ASCII, or bytes occur that are undefined there,
+charset-normalizer recognizes the encoding.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ LONGEST_RUN = 1.5  # successive bytes outside ASCII on average, in Western Europ
 # The candidates of charset-normalizer: with fewer, short texts are recognized more often.
 OTHERS = ["cp1251", "koi8_r", "cp1253", "cp1255", "cp1256", "shift_jis", "euc_jp", "gb18030",
           "big5", "euc_kr"]  # fmt: skip
+UNDEFINED = b"\x81\x8d\x8f\x90\x9d"  # in Windows-1252
+NOT_WESTERN = ["cp1250", "cp1251", "mac_roman", "cp850", "cp852", "cp866"]  # if these occur
+HIGH_PER_UNDEFINED = 1000  # bytes outside ASCII for each undefined one, if these are no damage
 
 BYTES_FOR_ALL = b"\xff\xfe\0\0"  # includes the byte order mark of UTF-16 and UTF-32
 UNORDERED = ("utf-16", "utf-32")  # the order of bytes is given by a byte order mark
@@ -75,8 +79,10 @@ def marked(head: bytes) -> str | None:
     return next((name for mark, name in MARKS.items() if head.startswith(mark)), None)
 
 
-def encoding_of(data: bytes) -> str:
+def encoding_of(data: bytes, likely: str | None = None) -> str:
     """Return the encoding of data that may be cut off at its end.
+
+    If it is not UTF-8, it is the likely one if there is one that can decode it.
 
     Examples
     --------
@@ -89,15 +95,20 @@ def encoding_of(data: bytes) -> str:
     n_valid = sum(map(_is_utf8, runs))
     if n_valid >= VALID_PER_INVALID * (len(runs) - n_valid):
         return UTF8
+    if likely is not None and _is_text(data, likely):
+        return likely
     n_high = sum(map(len, runs))
     n_letters = len(re.findall(rb"[A-Za-z]", data))
     is_other = n_high > n_letters or n_high > LONGEST_RUN * len(runs)
-    if is_other and n_high >= FEWEST_BYTES:
-        from charset_normalizer import from_bytes
+    n_undefined = sum(map(data.count, UNDEFINED))
+    is_western = n_undefined * HIGH_PER_UNDEFINED < n_high
+    for is_possible, candidates in ((is_other, OTHERS), (not is_western, NOT_WESTERN)):
+        if is_possible and n_high >= FEWEST_BYTES:
+            from charset_normalizer import from_bytes
 
-        best = from_bytes(data, cp_isolation=OTHERS).best()
-        if best is not None:
-            return best.encoding
+            best = from_bytes(data, cp_isolation=candidates).best()
+            if best is not None:
+                return best.encoding
     return WESTERN
 
 
@@ -105,6 +116,14 @@ def _is_utf8(data: bytes) -> bool:
     try:
         data.decode()
     except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _is_text(data: bytes, encoding: str) -> bool:
+    try:
+        codecs.getincrementaldecoder(encoding)().decode(data)
+    except UnicodeError:
         return False
     return True
 
@@ -130,6 +149,8 @@ class Converter:
         The encoding; `None` to recognize it.
     assume : callable
         Called with the name of an encoding that was recognized and is not UTF-8.
+    likely : str, optional
+        The encoding to assume first if the text is not UTF-8.
     """
 
     def __init__(
@@ -137,8 +158,9 @@ class Converter:
         read: Callable[[int], bytes],
         encoding: str | None,
         assume: Callable[[str], object],
+        likely: str | None = None,
     ) -> None:
-        self._read, self._assume = read, assume
+        self._read, self._assume, self._likely = read, assume, likely
         self._is_known = False
         self.encoding: str | None = None  # None until it is known, and for UTF-8
         self._decoder: codecs.IncrementalDecoder | None = None
@@ -183,7 +205,7 @@ class Converter:
                 sample[: max(map(sample.rfind, (b" ", b"\n"))) + 1]
                 or sample[: codecs.utf_8_decode(sample, "ignore")[1]]
             )
-        encoding = encoding_of(before + sample)
+        encoding = encoding_of(before + sample, self._likely)
         if encoding != UTF8:
             self._assume(encoding)
         self._use(encoding)

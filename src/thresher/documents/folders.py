@@ -168,7 +168,8 @@ def _records(
     request = reading.request
     with open_stream(entry.path, request.longest) as stream:
         if kind not in MAIL:
-            stream.convert(request.encoding, partial(reading.assume, entry.path))
+            assume = partial(reading.assume, entry.path)
+            stream.convert(request.encoding, assume, request.likely_encoding)
         if what := stream.why_not_text():
             yield reading.refuse(entry.path, what)
         elif kind == "mbox":

@@ -69,21 +69,43 @@ def _number_or_text(value: Any) -> Any:
         value = value.item()
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
-    return value if isinstance(value, int) else value_text(value).strip()
+    return value if isinstance(value, int) else _text(value)
 
 
 def _text(value: Any) -> str:
-    return value_text(value).strip()
+    """Return a label as text; bytes that are no text become lone surrogates, so as to differ."""
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "surrogateescape")
+    return (value if isinstance(value, str) else value_text(value)).strip()
+
+
+def escape_surrogates(label: str) -> str:
+    """Return a label with escapes for bytes that are no text and for halves of characters.
+
+    Unlike replacement characters, they keep different labels apart.
+
+    Examples
+    --------
+    >>> print(escape_surrogates(b"M\\xf6bel".decode(errors="surrogateescape")))
+    M\\xf6bel
+    """
+
+    def escape(match: re.Match[str]) -> str:
+        code = ord(match[0])
+        return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"
+
+    return LONE_SURROGATES.sub(escape, label)
 
 
 def labels_of(value: Any, separator: str | None, keep_numbers: bool = False) -> list[Any]:
     """Return the distinct labels of a document in their order; a set is sorted.
 
-    Labels are texts; numbers stay numbers if `keep_numbers` is true.
+    Labels are texts; numbers stay numbers if `keep_numbers` is true. Bytes that are no text are
+    lone surrogates, which `Reading.emit` escapes.
     """
     convert = _number_or_text if keep_numbers else _text
     if isinstance(value, str):
-        labels: Iterable[Any] = split_cell(value_text(value), separator)
+        labels: Iterable[Any] = split_cell(value, separator)
     elif isinstance(value, MANY):
         labels = map(convert, value)
         if isinstance(value, set | frozenset):
@@ -171,7 +193,7 @@ def _distinct(array: pa.Array) -> tuple[list[Any], np.ndarray]:
         array = array.cast(pa.large_binary())  # so that text that is not UTF-8 can be repaired
     encoded = array.dictionary_encode()
     values = _values(encoded.dictionary)
-    values = [value_text(v) if isinstance(v, bytes) else v for v in values]
+    values = [_text(v) if isinstance(v, bytes) else v for v in values]
     return values, _filled(encoded.indices, -1)
 
 

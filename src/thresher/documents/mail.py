@@ -107,8 +107,9 @@ def decoder(reading: Reading, location: str) -> Decode:
         with suppress(LookupError, ValueError):
             check_encoding(charset)  # refuses punycode, which takes quadratic time
             return data.decode(charset or "ascii")
-        encoding = reading.request.encoding or encoding_of(data)
-        if encoding not in (UTF8, reading.request.encoding):
+        request = reading.request
+        encoding = request.encoding or encoding_of(data, request.likely_encoding)
+        if encoding not in (UTF8, request.encoding):
             reading.assume(location, encoding)
         return data.decode(encoding, REPLACED)
 

@@ -70,7 +70,10 @@ class Stream:
         self._ahead = self.head + self._ahead
 
     def convert(
-        self, encoding: str | None, assume: Callable[[str], object] = lambda encoding: None
+        self,
+        encoding: str | None,
+        assume: Callable[[str], object] = lambda encoding: None,
+        likely: str | None = None,
     ) -> None:
         """Convert the text to UTF-8; to be called before anything is read.
 
@@ -80,6 +83,8 @@ class Stream:
             The encoding; `None` to recognize it.
         assume : callable
             Called with the name of an encoding that was recognized.
+        likely : str, optional
+            The encoding to assume first if the text is not UTF-8.
         """
         if self.mark:
             return  # of UTF-8
@@ -87,7 +92,7 @@ class Stream:
             encoding = ordered(encoding, self.head)
         elif encoding := marked(self.head):
             assume(encoding)
-        converter = Converter(_after(self.head, self._source), encoding, assume)
+        converter = Converter(_after(self.head, self._source), encoding, assume, likely)
         self._source, self.original = converter.read, converter.original
         self._begin()
 

@@ -26,6 +26,7 @@ from thresher import __version__
 from thresher.decisions import Decisions
 from thresher.documents import Columns
 from thresher.documents.columns import LAYOUTS
+from thresher.documents.encodings import check_encoding
 from thresher.engine import engine_for
 from thresher.errors import ModelError, ParameterError, brief, counted
 from thresher.features import Features
@@ -425,8 +426,9 @@ def save_model(
     columns = model.columns and {
         name: getattr(model.columns, name) for name in ("text", "labels", "separator")
     }
-    if columns and model.columns and model.columns.layout is not None:
-        columns["layout"] = model.columns.layout
+    for name in ("layout", "encoding"):
+        if columns and (value := getattr(model.columns, name)) is not None:
+            columns[name] = value
     header: dict[str, Any] = {
         "parameters": _plain_parameters(model),
         "categories": model.categories.state(),
@@ -545,4 +547,9 @@ def _columns_of(header: dict[str, Any]) -> Columns | None:
     layout = columns.get("layout")
     if layout not in (None, *LAYOUTS):
         raise ModelError("The model's documents have a format that is unknown here.")
-    return Columns(tuple(text), labels, separator, layout=layout)
+    encoding = columns.get("encoding")
+    try:
+        check_encoding(encoding)
+    except ParameterError:
+        raise ModelError("The model's documents have an encoding that is unknown here.") from None
+    return Columns(tuple(text), labels, separator, layout=layout, encoding=encoding)
