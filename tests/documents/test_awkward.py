@@ -1198,7 +1198,11 @@ def test_dates_that_python_does_not_have_are_kept_or_refused(tmp_path):
 
 
 def test_lists_of_lists_are_refused_line_by_line(tmp_path):
-    lines = [{"text": "a", "label": [[1], None]}, {"text": "b", "label": [[2]]}]
+    lines = [
+        {"text": "a", "label": [[1], None]},
+        {"text": "b", "label": [[2]]},
+        {"text": "c", "label": ["x"]},
+    ]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     texts, _, documents = read(tmp_path / "a.jsonl", on_error="skip")
-    assert texts == [] and documents.n_skipped == 2 and "a.jsonl:1" in documents.skipped[0]
+    assert texts == ["c"] and documents.n_skipped == 2 and "a.jsonl:1" in documents.skipped[0]

@@ -85,12 +85,7 @@ def split(
     Each category is divided in the same proportion, unless --group, --time or --group-duplicates is
     given. Records are copied without changes, in their order. The same seed gives the same files.
     """
-    if not 0 < test < 1:
-        raise ParameterError(f"--test is {test:g}; it must be a share between 0 and 1.")
-    if (group is not None) + (time is not None) + group_duplicates > 1:
-        raise ParameterError(
-            "--group, --time and --group-duplicates do not go together; give one of them."
-        )
+    _check_options(test, (group is not None) + (time is not None) + group_duplicates)
     import numpy as np
 
     from thresher.documents import read_documents
@@ -127,13 +122,32 @@ def split(
         is_test = np.zeros(len(locations), bool)
         is_test[chosen] = True
         how = {"encoding": files.encoding, "max_document_mb": files.max_document_mb}
-        numbers = np.array([*map(_number_of, locations), *map(_number_of, skipped)])
-        sides, order = np.append(is_test, np.full(len(skipped), -1)), np.argsort(numbers)
-        divide_file(data, kind, numbers[order].tolist(), sides[order], targets, **how)
+        divide_file(data, kind, *_sides(locations, is_test, skipped), targets, **how)
     common.report_reading(documents, columns=column is None)
     _report_duplicates(alike, is_test)
     n_test = int(is_test.sum())
     _report(targets, (len(locations) - n_test, n_test), sentence, json)
+
+
+def _check_options(test: float, n_ways: int) -> None:
+    """Raise `ParameterError` for an impossible share, or several ways to divide the file."""
+    if not 0 < test < 1:
+        raise ParameterError(f"--test is {test:g}; it must be a share between 0 and 1.")
+    if n_ways > 1:
+        raise ParameterError(
+            "--group, --time and --group-duplicates do not go together; give one of them."
+        )
+
+
+def _sides(
+    locations: Sequence[str], is_test: np.ndarray, skipped: Sequence[str]
+) -> tuple[list[int], np.ndarray]:
+    """Return the number of each record in ascending order, and its side: -1 if it is skipped."""
+    import numpy as np
+
+    numbers = np.array([*map(_number_of, locations), *map(_number_of, skipped)])
+    sides, order = np.append(is_test, np.full(len(skipped), -1)), np.argsort(numbers)
+    return numbers[order].tolist(), sides[order]
 
 
 def _check_targets(

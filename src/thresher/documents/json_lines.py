@@ -94,7 +94,7 @@ def _schema(columns: Columns, keep: tuple[str, ...], objects: Iterable[dict]) ->
 
 
 def _kinds(value: Any) -> set[pa.DataType | None]:
-    """Return the possible Arrow types of a value: none for null, `None` for those left to Python."""
+    """Return the possible Arrow types of a value: none for null, `None` if Python reads it."""
     if isinstance(value, list):
         inner = ({None} if isinstance(item, list) else _kinds(item) for item in value)
         return {kind and pa.list_(kind) for kinds in inner for kind in kinds}
