@@ -16,6 +16,8 @@ from thresher.errors import DocumentError, OutputError, ParameterError, brief, c
 from thresher.files import check_writable
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from thresher.documents import Documents
 
 MOST_COMPARED = 200_000  # documents among which duplicates are looked for unasked

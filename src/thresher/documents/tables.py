@@ -54,9 +54,9 @@ def read_parquet(stream: Stream, reading: Reading) -> Iterator[Batch]:
             reading.open(stream.name, _opening(parquet))
         names = list(dict.fromkeys((*columns.names, *reading.keep)))
         names_read = None if reading.keeps_records else names  # None: all
-        _check_sizes(stream, metadata)
-        n_rows = _rows_at_once(file, metadata, names_read or parquet.schema_arrow.names)
         n_bytes, done = file.seek(0, 2), 0
+        _check_sizes(stream, metadata, n_bytes)
+        n_rows = _rows_at_once(file, metadata, names_read or parquet.schema_arrow.names)
         for batch in parquet.iter_batches(n_rows, columns=names_read, use_threads=False):
             done += batch.num_rows
             share = done / metadata.num_rows
@@ -64,16 +64,16 @@ def read_parquet(stream: Stream, reading: Reading) -> Iterator[Batch]:
             yield from _emit(batch, columns, reading, stream.name, done - batch.num_rows)
 
 
-def _check_sizes(stream: Stream, metadata: FileMetaData) -> None:
-    """Raise an error if a column may have enormous pages, which are decompressed in memory."""
+def _check_sizes(stream: Stream, metadata: FileMetaData, n_bytes: int) -> None:
+    """Raise an error if pages may be enormous, which are decompressed in memory.
+
+    The sizes of columns are not asked for: pyarrow ends the process if their metadata are damaged.
+    """
     for i in range(metadata.num_row_groups):
-        group = metadata.row_group(i)
-        for column in map(group.column, range(group.num_columns)):
-            n_bytes, n_compressed = column.total_uncompressed_size, column.total_compressed_size
-            most = max(streams.DOCUMENTS_PER_COPY * stream.longest, MOST_RATIO * n_compressed)
-            if n_bytes > most:
-                what = f'column "{column.path_in_schema}" has {n_bytes} bytes in a row group, '
-                raise stream.too_long(f"{what}decompressed from {n_compressed}")
+        size = metadata.row_group(i).total_byte_size
+        if size > max(streams.DOCUMENTS_PER_COPY * stream.longest, MOST_RATIO * n_bytes):
+            what = f"a row group has {size} bytes, decompressed from at most {n_bytes}"
+            raise stream.too_long(what)
 
 
 def _rows_at_once(file: BinaryIO, metadata: FileMetaData, names: Sequence[str]) -> int:
