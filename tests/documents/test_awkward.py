@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import bz2
 import gzip
 import io
@@ -10,7 +11,10 @@ import logging
 import lzma
 import os
 import random
+import subprocess
+import sys
 import tracemalloc
+import zlib
 from itertools import chain
 from pathlib import Path
 from unicodedata import normalize
@@ -1149,7 +1153,7 @@ def test_every_encoding_of_parquet_is_read(tmp_path, encoding):
 def test_pages_of_parquet_are_not_decompressed_without_limit(tmp_path, codec):
     table, path = pa.table({"text": ["x" * 1_000_000] * 12}), tmp_path / "a.parquet"
     pq.write_table(table, path, use_dictionary=False, compression=codec)
-    with pytest.raises(DocumentError, match=r"row group has 120000\d\d bytes .*raise the limit"):
+    with pytest.raises(DocumentError, match=r"row group has 120000\d\d bytes, .*raise the limit"):
         read(path, max_document_mb=1)
     assert len(read(path, max_document_mb=2)[0]) == 12
 
@@ -1206,3 +1210,25 @@ def test_lists_of_lists_are_refused_line_by_line(tmp_path):
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     texts, _, documents = read(tmp_path / "a.jsonl", on_error="skip")
     assert texts == ["c"] and documents.n_skipped == 2 and "a.jsonl:1" in documents.skipped[0]
+
+
+# A mutated Parquet file, by whose column metadata pyarrow ends the process.
+DAMAGED_COLUMN = (
+    "c-pO%&ui0A9Kc^5F^<y12EOnDWxPv6g>1Sqi%2f7vs<T5+rl;k5z-R6N&3UIT|J5i@wk)VX;<;0N6~?Yg6xm*Af5"
+    "+$+-dlI$!wFZ%`))u^1k2q{rMq$o0fQGi6BA=H3$YpAxbKTGPu{K@XXC2gs^xdarW8}ktE4c=s!1t`!ZP$)tK$?*"
+    "j6{eSYp*}HCV%@=PZHxvv7{PFV*eW%lB-}9UKl0Y}V{K4n1cX>o)F=>Q*A9P`CNku46FEs2X0X!Tub)du1>v=~?L"
+    "o{s755oYBEiTp5xHaV36#{l=Qs;NzZ61A3re0?v_RdTm)VZy~C5YCCqrA~M9KF_pXai*6b{5OD;9;fiBbZO1u;yP"
+    "D9RXoikbB&nqpr1`-FsaV}oxAYk^G*()Q2!4!ARn`<u_u7hN>?iw$z3i--)t{~p<F7-s2uA7~NyYjM2sEYd2MM;m"
+    "FPX8YF@VKlV12=pxPAz(eF<bV*fBO^4{iwTBCNOaRIFnhfpsdu){kWKzf5=l*^KcnzbliVKVg7Al0i;`el5Y)PZT"
+    "q9`~xu8V!)hUodok)yulL%B-EoxUa36VzT^Kw=uhc}SUE0MnfvQL=Y5{9^Ht94e5LN$@_EiTgtEf<x@Q<k?yJ7$o"
+    "e!Tu(c7RD@&(W66)EuH+7!ml<L!G+Ra`f`_%hFzMg29-Yy9q6v0+kq)8i|KP|x}mD~??(^HIvkk0@(f?(?4AU8uF"
+    "&3zqA)`fSg3JG-qW%jOnuE-q;Xd>O>Yfy)S$;IHK`6dF+Q"
+)
+
+
+def test_damaged_metadata_of_parquet_do_not_end_the_process(tmp_path):
+    (tmp_path / "a.parquet").write_bytes(zlib.decompress(base64.b85decode(DAMAGED_COLUMN)))
+    program = "import sys; from thresher import read_documents; list(read_documents(sys.argv[1]))"
+    words = [sys.executable, "-c", program, str(tmp_path / "a.parquet")]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 1 and "DocumentError: " in done.stderr
