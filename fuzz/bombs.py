@@ -30,7 +30,7 @@ __all__ = ["ATTACKS"]
 
 LONGEST = 4 << 20  # the limit of a document, which is otherwise 128 MB
 CONTENTS = 256 << 20  # bytes of a bomb, if it were decompressed
-MEMORY_USED = 192 << 20  # bytes: some copies of a document, and some of a block
+MEMORY_USED = 256 << 20  # bytes: some copies of a document, and some of a block
 DISK_USED = 16 * LONGEST  # bytes of one temporary file
 PIECE = 1 << 20
 CODECS: dict[str, Callable[[bytes], bytes]] = {
