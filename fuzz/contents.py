@@ -47,6 +47,7 @@ LABELS = ("a", "b", "Maße", "Möbel", "Mäbel", "e\u0301", "é", "", " ", "a,b"
 ENCODINGS = ("utf-8",) * 6 + ("utf-8-sig", "utf-16", "cp1252", "latin-1", "cp1251", "shift_jis")
 NUMBERS = (0, -1, 3, 3.0, -0.0, 0.1, 2**53 + 1, 2**63, 10**25, 1e22, 1e-7, True, False)
 NOT_UTF8 = re.compile("[\ud800-\udfff\ufffd]+")
+ESCAPES = re.compile(r"\\x[89a-f][0-9a-f]|\\ud[89a-f][0-9a-f]{2}")  # in labels
 Labels = tuple[str, ...]
 Pair = tuple[str, Labels]
 
@@ -179,7 +180,8 @@ def compare_with_expected(content: Content, expected: Expected) -> None:
     texts = [f"{len(item.pairs)} + {item.n_skipped} skipped" for item in (content, expected)]
     pairs = [(_spaced(text), row) for text, row in content.pairs]
     pairs = pairs if expected.in_words else content.pairs
-    right = [(_unified(text), tuple(map(_unified, row))) for text, row in expected.pairs]
+    pairs = [(text, tuple(map(_unified_label, row))) for text, row in pairs]
+    right = [(_unified(text), tuple(map(_unified_label, row))) for text, row in expected.pairs]
     assert pairs == right, f"{texts[0]}, expected {texts[1]}: {difference(pairs, right)}"
     assert content.n_skipped == expected.n_skipped, f"{texts[0]}, expected {texts[1]}"
     assert expected.types in (None, content.types), f"labels of {content.types}"
@@ -207,6 +209,11 @@ def _short(value: Any) -> str:
 def _unified(text: str) -> str:
     """Return a text in NFC, with one mark for any number of bytes that are not UTF-8."""
     return unicodedata.normalize("NFC", NOT_UTF8.sub("\ufffd", text))
+
+
+def _unified_label(label: str) -> str:
+    """Return a label like a text, with the same mark for escapes of bytes that are not UTF-8."""
+    return _unified(ESCAPES.sub("\ufffd", label))
 
 
 # Generators ---------------------------------------------------------------------------------------
