@@ -26,20 +26,22 @@ if TYPE_CHECKING:
 
 MOST_COMPARED = 200  # choices of a learner and its parameters
 
+LearnerList = Annotated[
+    str | None,
+    Option(
+        metavar="A,B,C",
+        help="The learners, with parameters after colons: "
+        "perceptron:average=examples:max_iter=5. Default: auto, which is what `train` takes by "
+        "default, and all of `thresher learners`.",
+    ),
+]
+
 
 @common.verb("compare tickets.csv --learners passive-aggressive,perceptron", kind=ModelVerb)
 def compare(
     model_options: dict[str, Any],
     data: common.Data = None,
-    learners: Annotated[
-        str | None,
-        Option(
-            metavar="A,B,C",
-            help="The learners, with parameters after colons: "
-            "perceptron:average=examples:max_iter=5. Default: auto, which is what `train` takes by "
-            "default, and all of `thresher learners`.",
-        ),
-    ] = None,
+    learners: LearnerList = None,
     folds: Annotated[int, Option(min=2, max=MOST_FOLDS, help="The number of folds.")] = 5,
     against: Annotated[
         str,

@@ -33,6 +33,21 @@ Targets = Annotated[
     ),
 ]
 
+DataFile = Annotated[
+    str,
+    Argument(
+        metavar="DATA",
+        help="A file: CSV, TSV, JSON lines, Parquet, fastText or plain lines.",
+    ),
+]
+GroupDuplicates = Annotated[
+    bool,
+    Option(
+        "--group-duplicates",
+        help="Keep duplicates and near duplicates together: texts that have at least 80 % of "
+        "their words in common.",
+    ),
+]
 Group = Annotated[
     str | None,
     Option(
@@ -52,26 +67,13 @@ Time = Annotated[
 
 @common.verb("split tickets.csv --test 0.2 --labels team")
 def split(
-    data: Annotated[
-        str,
-        Argument(
-            metavar="DATA",
-            help="A file: CSV, TSV, JSON lines, Parquet, fastText or plain lines.",
-        ),
-    ],
+    data: DataFile,
     test: Annotated[
         float, Option(metavar="SHARE", help="The share of documents in the test file.")
     ] = 0.2,
     group: Group = None,
     time: Time = None,
-    group_duplicates: Annotated[
-        bool,
-        Option(
-            "--group-duplicates",
-            help="Keep duplicates and near duplicates together: texts that have at least 80 % of "
-            "their words in common.",
-        ),
-    ] = False,
+    group_duplicates: GroupDuplicates = False,
     output: Targets = None,
     seed: Annotated[int, Option(min=0, max=2**32 - 1, help="The seed of the random split.")] = 0,
     text: common.Text = None,
